@@ -143,9 +143,8 @@ def held_text(held: Mapping[str, Any]) -> str:
         else (maintain, *(number(figures[column], ".3f") for column in columns))
         for maintain, figures in held.items()
     ]
-    return table(
-        ("maintain", "bytes/fact by the relation", "growth of the process, as derived", "in both orders"), rows
-    )
+    headings = ("maintain", "bytes/fact by the relation", "growth of the process, as derived", "in both orders")
+    return table(headings, rows)
 
 
 def updates_text(updated: Mapping[str, Any]) -> str:

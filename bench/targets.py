@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bench.compare import Comparison, ratio
@@ -19,15 +20,15 @@ def targets(
     comparisons: Mapping[str, Comparison],
     held: Mapping[str, Any],
     startup: Startup | None,
-    updated: Mapping[str, Any] | None = None,
-    terms: Mapping[str, Any] | None = None,
+    updated: Mapping[str, Any],
+    terms: Mapping[str, Any],
 ) -> list[Target]:
     return [
         *_general(comparisons),
         *_memory(comparisons, held),
         *_start(startup),
-        *_updates(updated or {}),
-        *_dictionary(terms or {}),
+        *_updates(updated),
+        *_dictionary(terms),
     ]
 
 
@@ -53,7 +54,7 @@ def _dictionary(terms: Mapping[str, Any]) -> list[Target]:
 def _general(comparisons: Mapping[str, Comparison]) -> list[Target]:
     dag_r, nonlinear = comparisons.get("dag-r-linear"), comparisons.get("dag-s-nonlinear")
     chain = comparisons.get("chain2500-linear")
-    factor, share = _least_ratio(dag_r, "duckdb"), _share_of_rate(dag_r)
+    factor, share = ratio(dag_r, "duckdb") if dag_r else None, _share_of_rate(dag_r)
     topic, faster = "general rules", "linear closure of DAG-R twice as fast as DuckDB with two threads"
     rate, rounds = "0.8 of the rate of the sort kernel on DAG-R", "a round under 0.6 ms (chain of 2,500 edges)"
     return [
@@ -68,10 +69,6 @@ def _failed(topic: str, promise: str, comparison: Comparison | None) -> Target |
     """A missed target if Everlog was run and failed, otherwise None."""
     row = comparison.row(EVERLOG) if comparison else None
     return Target(topic, promise, f"everlog: {row.error}", False) if row and row.error else None
-
-
-def _least_ratio(comparison: Comparison | None, system: str) -> float | None:
-    return ratio(comparison, system) if comparison else None
 
 
 def _share_of_rate(comparison: Comparison | None) -> float | None:
@@ -93,10 +90,9 @@ def _round_ms(comparison: Comparison | None) -> float | None:
 
 def _ahead_nonlinear(topic: str, comparison: Comparison | None) -> Target:
     promise = "nonlinear DAG-S ahead of DuckDB, Souffle (if there), clingo, Nemo"
-    failed = _failed(topic, promise, comparison)
-    if failed:
+    if failed := _failed(topic, promise, comparison):
         return failed
-    factors = {name: _least_ratio(comparison, name) for name in NONLINEAR_PEERS}
+    factors = {name: ratio(comparison, name) for name in NONLINEAR_PEERS if comparison}
     known = {name: factor for name, factor in factors.items() if factor is not None}
     if not known:
         return Target(topic, promise)
@@ -179,13 +175,9 @@ def _start(startup: Startup | None) -> list[Target]:
 
 def _at_least(topic: str, promise: str, measured: float | None, limit: float, unit: str) -> Target:
     met = None if measured is None else measured >= limit
-    return Target(topic, promise, _shown(measured, unit), met)
+    return Target(topic, promise, "-" if measured is None else f"{measured:.3g} {unit}", met)
 
 
 def _at_most(topic: str, promise: str, measured: float | None, limit: float, unit: str) -> Target:
-    met = None if measured is None else measured <= limit
-    return Target(topic, promise, _shown(measured, unit), met)
-
-
-def _shown(measured: float | None, unit: str) -> str:
-    return "-" if measured is None else f"{measured:.3g} {unit}"
+    target = _at_least(topic, promise, measured, limit, unit)
+    return target if measured is None else replace(target, met=measured <= limit)

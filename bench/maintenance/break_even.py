@@ -27,7 +27,6 @@ class Search:
         chosen = WORKLOADS[workload]
         facts = chosen.facts(size)
         self.setting, self.sampler = Setting(chosen.rules, facts, "levels"), Sampler(facts)
-        self.setting.prepare()
         self._rematerialised: dict[int, UpdateRun] = {}
 
     def deleted(self, column: str, count: int, limit: float | None = None) -> UpdateRun:

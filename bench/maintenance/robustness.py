@@ -68,7 +68,6 @@ def robustness(workload: str, size: int, stratification: Kind, **limits: Any) ->
     chosen, sample_limits = WORKLOADS[workload], SampleLimits(**limits)
     facts = chosen.facts(size)
     setting, sampler = Setting(chosen.rules, facts, stratification), Sampler(facts)
-    setting.prepare()
     changed = changed_facts(sampler.size)
     records = []
     for sampling in SAMPLINGS:

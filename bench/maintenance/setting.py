@@ -91,9 +91,6 @@ class Setting:
         results, statistics = seminaive(self.engine(), self.program, explicit)
         self.bare = Materialisation(explicit, results.settled(), instances=statistics.instances)
         self.seconds["first"] = time.perf_counter() - began
-
-    def prepare(self) -> None:
-        """Compute the counters and the trace."""
         began = time.perf_counter()
         nr = nonrecursive_counts(self.engine(), self.program, self.bare)
         self.seconds["nonrecursive"] = time.perf_counter() - began

@@ -56,9 +56,7 @@ def reasoned_text(records: Sequence[Results]) -> str:
         if "read" not in one:
             stopped = f">{one['stopped']:g}" if "stopped" in one else "failed"
             least = f">{one['stopped'] / ours:.1f}" if ours and "stopped" in one else "-"
-            rows.append(
-                [one["system"], "-", "-", stopped, "-", least, "-", "-", "-", "-", note or one.get("error", "")]
-            )
+            rows.append([one["system"], "-", "-", stopped, "-", least, *["-"] * 4, note or one.get("error", "")])
             continue
         reason = one["reason"]
         rows.append([

@@ -110,14 +110,10 @@ def memory_text(part: Results) -> str:
     rows = [
         [str(run.get("times", 1)), run["error"], *["-"] * (len(roles) + 1)]
         if "error" in run
-        else [
-            str(run.get("times", 1)),
-            f"{run['explicit']:,}",
-            f"{run['seconds']:.0f}",
-            *(f"{run['peaks'].get(role, 0) / 1e6:,.0f}" for role in roles),
-        ]
+        else [str(run.get("times", 1)), f"{run['explicit']:,}", f"{run['seconds']:.0f}",
+              *(f"{run['peaks'].get(role, 0) / 1e6:,.0f}" for role in roles)]
         for run in runs
-    ]
+    ]  # fmt: skip
     return table(("times", "explicit", "seconds", *roles), rows)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,13 +63,13 @@ CLOSURE: dict[str, System] = {
     OBVIOUS: _obvious(dataframe_loops.closure),
 }
 SAME_GENERATION: dict[str, System] = {
-    FINISHED: everlog_plans.finished,
-    "loop": everlog_plans.looped,
+    FINISHED: partial(everlog_plans.same_generation, finish=True),
+    "loop": partial(everlog_plans.same_generation, finish=False),
     OBVIOUS: _obvious(dataframe_loops.same_generation),
 }
 COMPONENTS: dict[str, System] = {
-    "one task": everlog_plans.components,
-    "rounds": everlog_plans.contracted,
+    "one task": partial(everlog_plans.components, settings=everlog_plans.AT_ONCE),
+    "rounds": partial(everlog_plans.components, settings=everlog_plans.IN_ROUNDS),
     OBVIOUS: _obvious(dataframe_loops.components),
 }
 
