@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.keys import BLOCK_ROWS, Column, Mask
+from everlog.engine.keys import BLOCK_ROWS, Column
 from everlog.engine.kinds import ByPredicate, add_kinds
 from everlog.engine.relation import Relation
 from everlog.ingest.amounts import AmountProgress
@@ -114,11 +114,10 @@ class _Collected:
         numbers = names.indices.to_numpy().astype(np.int64)
         predicates = [Predicate.parse(text) for text in names.dictionary.to_pylist()]
         add_kinds(self.kinds, batch, numbers)
-        known, columns = np.ones(batch.num_rows, np.bool_), []
-        for texts in batch.columns[1:]:
-            there = texts.is_valid().to_numpy(zero_copy_only=False)
-            columns.append(self._ids(texts, there))
-            known &= (columns[-1] >= 0) | ~there
+        columns = [self._ids(texts) for texts in batch.columns[1:]]
+        known = np.ones(batch.num_rows, np.bool_)
+        for texts, ids in () if self.encode else zip(batch.columns[1:], columns, strict=True):
+            known &= (ids >= 0) | texts.is_null().to_numpy(zero_copy_only=False)
         self.rows += batch.num_rows
         if not known.all():
             self._unknown.append(pa.table(batch.filter(pa.array(~known))))
@@ -131,7 +130,7 @@ class _Collected:
         for predicate, mine in zip(predicates, np.split(order, ends[:-1]), strict=True):
             self._keep(predicate, len(mine), [column[mine] for column in columns[: predicate.arity]])
 
-    def _ids(self, texts: pa.Array, there: Mask) -> Column:
+    def _ids(self, texts: pa.Array) -> Column:
         """The ids of a column; -1 where there is no text or no such term."""
         given = texts.cast(pa.large_string()).drop_null()
         ids = self.dictionary.encode(given) if self.encode else self.dictionary.lookup(given)
@@ -140,7 +139,7 @@ class _Collected:
         if len(given) == len(texts):
             return ids
         found = np.full(len(texts), -1, np.int64)
-        found[there] = ids
+        found[texts.is_valid().to_numpy(zero_copy_only=False)] = ids
         return found
 
     def _keep(self, predicate: Predicate, size: int, columns: list[Column]) -> None:

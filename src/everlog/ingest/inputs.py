@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
 from everlog.analysis.check import CheckedProgram
 from everlog.engine.hashing import hash_texts
-from everlog.engine.kinds import ByPredicate, merged_kinds
+from everlog.engine.kinds import merged_kinds
 from everlog.engine.literals import literals_of
 from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.dictionary import new_terms
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.spill import Spill, write_parquet
-from everlog.ingest.split import BadRow, Split
-from everlog.ingest.stage import stage, widest
+from everlog.ingest.split import Split
+from everlog.ingest.stage import Staged, stage, widest
 from everlog.ingest.tasks import Runner
 from everlog.ingest.values import fact_batch
 from everlog.lang.internal import LITERAL
@@ -26,19 +26,6 @@ from everlog.store.schema import TERMS
 
 BATCH_ROWS = 1 << 18
 """Maximum number of a program's facts that are encoded at once."""
-
-
-@dataclass(frozen=True)
-class EncodedFiles:
-    """Files of encoded facts, and of all terms, sorted and distinct."""
-
-    facts: tuple[str, ...]
-    terms: tuple[str, ...]
-    rows: int
-    bad: tuple[BadRow, ...]
-    bad_count: int
-    kinds: ByPredicate
-    """The kinds of terms in the columns of each predicate."""
 
 
 def encoded(
@@ -51,8 +38,8 @@ def encoded(
     on_error: str,
     salt: int,
     progress: AmountProgress | None = None,
-) -> EncodedFiles:
-    """Write data and program into files of ids and terms in ``work``.
+) -> Staged:
+    """Write data and program into files of ids and terms in ``work``; terms are sorted and distinct.
 
     ``progress`` is called with the amount that is read so far.
     """
@@ -69,9 +56,8 @@ def encoded(
     terms = new_terms(runner, [*staged.term_files, *own.term_files, names], (), work, salt=salt)
     facts = (*staged.fact_files, *own.fact_files)
     kinds = merged_kinds([staged.kinds, {p: kinds for p, kinds in own.kinds.items() if p != LITERAL}])
-    return EncodedFiles(
-        facts, terms.files, staged.rows + facts_in_program(program), staged.bad, staged.bad_count, kinds
-    )
+    rows = staged.rows + facts_in_program(program)
+    return replace(staged, fact_files=facts, term_files=terms.files, rows=rows, kinds=kinds)
 
 
 def facts_in_program(program: CheckedProgram) -> int:
@@ -80,9 +66,7 @@ def facts_in_program(program: CheckedProgram) -> int:
 
 
 def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
-    """The facts of a program as batches of texts, with the literals of its rules if it has the predicate of
-    literals.
-    """
+    """The facts of a program as batches of texts, with the literals of its rules if it has their predicate."""
     rows: dict[Predicate, list[list[str]]] = {}
     for atom in program.facts:
         rows.setdefault(atom.predicate, []).append([t.text for t in atom.terms if isinstance(t, Constant)])

@@ -143,7 +143,7 @@ def delta_files(table: Split) -> list[Split]:
     except (DeltaError, pa.ArrowException, OSError) as error:
         message = f"the Delta table cannot be read: {first_line(error)}"
         hint = "copy the table again; if it is whole, write its rows as Parquet files with the tool that wrote it"
-        raise _unreadable_table(message, table.path, hint) from error
+        raise DataError.of(Code.UNREADABLE_TABLE, message, Place(table.path), hint) from error
     found = []
     for action in actions:
         path = os.path.join(table.path, unquote(action["path"]))
@@ -173,11 +173,8 @@ def _refuse_unreadable(table: Any, path: str) -> None:
     if needed:
         names = ", ".join(sorted(needed))
         hint = "write its rows as Parquet files with the tool that wrote the table, or insert them as a data frame"
-        raise _unreadable_table(f"the Delta table needs what Everlog does not have: {names}", path, hint)
-
-
-def _unreadable_table(message: str, path: str, hint: str) -> DataError:
-    return DataError.of(Code.UNREADABLE_TABLE, message, Place(path), hint)
+        message = f"the Delta table needs what Everlog does not have: {names}"
+        raise DataError.of(Code.UNREADABLE_TABLE, message, Place(path), hint)
 
 
 def _open(path: str, compressed: bool) -> Any:

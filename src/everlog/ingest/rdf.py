@@ -140,9 +140,7 @@ def merged_graphs(splits: Iterable[Split], options: ReadOptions) -> Iterator[Dia
 
 
 def _first_graph(split: Split, options: ReadOptions) -> str | None:
-    """The name of the first named graph among the first triples of a file. Mistakes in the file are not reported
-    here.
-    """
+    """The first named graph among the first triples of a file. Mistakes in the file are not reported here."""
     base = options.base or Path(split.path).absolute().as_uri()
     try:
         with open_bytes(split.path, split.source.compressed) as file:

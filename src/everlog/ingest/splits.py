@@ -135,9 +135,7 @@ def _file_splits(split: Split) -> Iterable[Split]:
 
 
 def _record_starts(path: str, step: int) -> list[int]:
-    """Positions where rows of a comma-separated file begin, about one every ``step`` bytes. A newline in quotes
-    begins no row.
-    """
+    """Positions where rows of a comma-separated file begin, about one every ``step`` bytes."""
     found: list[int] = []
     with open_bytes(path, False) as file:
         position = len(BYTE_ORDER_MARK) if file.read(3) == BYTE_ORDER_MARK else 0
@@ -154,14 +152,7 @@ def _record_starts(path: str, step: int) -> list[int]:
 def _check_width(first: Split, other: Split) -> None:
     if first.arity == other.arity:
         return
-    name = first.source.predicate
-    raise DataError.of(
-        Code.TWO_ARITIES,
-        f"{name} has {other.arity} columns here and {first.arity} in {first.shown}",
-        Place(other.shown),
-        "a bare name has one number of columns; pick as many by name with NAME=PATH[COLUMN, ...], "
-        "or give one of the files another NAME=PATH",
-    )
-
-
-__all__ = ["Split", "splits"]
+    message = f"{first.source.predicate} has {other.arity} columns here and {first.arity} in {first.shown}"
+    picking = "pick as many by name with NAME=PATH[COLUMN, ...]"
+    hint = f"a bare name has one number of columns; {picking}, or give one of the files another NAME=PATH"
+    raise DataError.of(Code.TWO_ARITIES, message, Place(other.shown), hint)

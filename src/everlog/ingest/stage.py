@@ -114,18 +114,15 @@ def pack(splits: Sequence[Split], wanted: int) -> list[tuple[Split, ...]]:
     """Splits grouped into tasks, the largest first: small files share a task, so that a thousand of
     them do not make a thousand tasks, but there are ``wanted`` tasks if there is enough data.
     """
-    sized = sorted(
-        ((bytes_in(split), index) for index, split in enumerate(splits)), key=lambda pair: (-pair[0], pair[1])
-    )
-    total = sum(size for size, _ in sized)
-    target = min(LARGEST_TASK, max(SMALLEST_TASK, total // max(wanted, 1)))
+    sized = sorted(((bytes_in(split), split) for split in splits), key=lambda pair: -pair[0])
+    target = min(LARGEST_TASK, max(SMALLEST_TASK, sum(size for size, _ in sized) // max(wanted, 1)))
     tasks: list[list[Split]] = []
     room = 0
-    for size, index in sized:
+    for size, split in sized:
         if size > room or not tasks:
             tasks.append([])
             room = target
-        tasks[-1].append(splits[index])
+        tasks[-1].append(split)
         room -= size
     return [tuple(task) for task in tasks]
 

@@ -76,11 +76,8 @@ def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values", before: 
         return _timestamp_texts(array, column, before)
     if pa.types.is_time(kind):
         return _typed(_without_zeros(_moments(array, column, before), kind.unit), "time")
-    raise DataError.of(
-        Code.UNSUPPORTED_TYPE,
-        f"column {column!r} has the type {kind}, which cannot be a term",
-        hint=CONVERT,
-    )
+    message = f"column {column!r} has the type {kind}, which cannot be a term"
+    raise DataError.of(Code.UNSUPPORTED_TYPE, message, None, CONVERT)
 
 
 def argument_columns(
@@ -151,12 +148,9 @@ def _rows_of(given: _LazyColumns, columns: Sequence[pa.LargeStringArray], order:
     for place, column in zip(order, columns, strict=True):
         if len(column) != rows:
             assert given.names is not None
-            raise DataError.of(
-                Code.RAGGED_COLUMN,
-                f"column {given.names[place]!r} has {_count(len(column), 'value')}, "
-                f"column {given.names[order[0]]!r} has {rows}",
-                hint="all columns have the same length",
-            )
+            own = f"column {given.names[place]!r} has {_count(len(column), 'value')}"
+            message = f"{own}, column {given.names[order[0]]!r} has {rows}"
+            raise DataError.of(Code.RAGGED_COLUMN, message, None, "all columns have the same length")
     return rows
 
 
@@ -184,11 +178,9 @@ def _columns(data: Any) -> _LazyColumns:
     elif isinstance(data, Iterable) and not isinstance(data, str | bytes):
         return _row_columns(data)
     else:
-        raise DataError.of(
-            Code.WRONG_DATA,
-            f"rows cannot be taken from a value of type {type(data).__name__}",
-            hint="pass a list of tuples, a mapping of columns, or a pandas, Polars, Arrow or NumPy table",
-        )
+        hint = "pass a list of tuples, a mapping of columns, or a pandas, Polars, Arrow or NumPy table"
+        message = f"rows cannot be taken from a value of type {type(data).__name__}"
+        raise DataError.of(Code.WRONG_DATA, message, None, hint)
     shown = [f"column {i + 1}" for i in range(len(columns))] if names is None else names
     texts = [partial(_one_column, column, name) for column, name in zip(columns, shown, strict=True)]
     return _LazyColumns(names, texts, None if isinstance(data, Mapping) and columns else len(data))
@@ -214,11 +206,8 @@ def _numpy_columns(data: np.ndarray[Any, Any]) -> tuple[tuple[str, ...] | None, 
         return names, [data[name] for name in names]
     if data.ndim == 2:
         return None, list(data.T)
-    raise DataError.of(
-        Code.WRONG_DATA,
-        f"rows cannot be taken from a NumPy array of shape {data.shape}",
-        hint="pass one column as a 1-D array, rows as a 2-D array, or a structured array",
-    )
+    hint = "pass one column as a 1-D array, rows as a 2-D array, or a structured array"
+    raise DataError.of(Code.WRONG_DATA, f"rows cannot be taken from a NumPy array of shape {data.shape}", None, hint)
 
 
 def _row_columns(data: Iterable[Any]) -> _LazyColumns:
@@ -228,19 +217,13 @@ def _row_columns(data: Iterable[Any]) -> _LazyColumns:
     for kind in set(map(type, rows)):
         if not issubclass(kind, tuple | list):
             index = next(i for i, row in enumerate(rows) if type(row) is kind)
-            raise DataError.of(
-                Code.NOT_A_ROW,
-                f"row {index + 1} is {rows[index]!r}, not a tuple",
-                hint=f"a row with one value is written ({rows[index]!r},)",
-            )
+            message = f"row {index + 1} is {rows[index]!r}, not a tuple"
+            raise DataError.of(Code.NOT_A_ROW, message, None, f"a row with one value is written ({rows[index]!r},)")
     width = len(rows[0])
     if set(map(len, rows)) != {width}:
         index = next(i for i, row in enumerate(rows) if len(row) != width)
-        raise DataError.of(
-            Code.RAGGED_ROW,
-            f"row {index + 1} has {_count(len(rows[index]), 'value')}, the rows before it have {width}",
-            hint="all rows of a predicate have the same number of values",
-        )
+        message = f"row {index + 1} has {_count(len(rows[index]), 'value')}, the rows before it have {width}"
+        raise DataError.of(Code.RAGGED_ROW, message, None, "all rows of a predicate have the same number of values")
     columns = list(zip(*rows, strict=True)) if width else []
     made = [partial(_object_texts, column, f"column {i + 1}") for i, column in enumerate(columns)]
     return _LazyColumns(None, made, len(rows))
@@ -261,11 +244,8 @@ def _object_texts(values: Sequence[Any], column: str) -> pa.LargeStringArray:
             text = _text_of_object(value)
             text.encode()
         except TypeError as error:
-            raise DataError.of(
-                Code.UNSUPPORTED_VALUE,
-                f"row {row}, {column}: {error}",
-                hint="a value is a str, int, float, bool, Decimal, date, datetime, time, IRI, BlankNode or Literal",
-            ) from None
+            hint = "a value is a str, int, float, bool, Decimal, date, datetime, time, IRI, BlankNode or Literal"
+            raise DataError.of(Code.UNSUPPORTED_VALUE, f"row {row}, {column}: {error}", None, hint) from None
         except ValueError as error:
             reason = "the string is no Unicode text" if isinstance(error, UnicodeError) else error
             hint = "correct the value, or leave out the row"
@@ -369,17 +349,15 @@ def _string_texts(array: pa.Array, column: str) -> pa.LargeStringArray:
     except pa.ArrowInvalid as error:
         message = f"column {column!r} holds a string that is not valid UTF-8: {error}"
         raise DataError.of(Code.NOT_UTF_8, message, None, "decode the column with its own encoding first") from None
-    return _quoted(array)
-
-
-def _quoted(array: pa.LargeStringArray) -> pa.LargeStringArray:
-    quote = pa.scalar('"', TEXT)
-    return pc.binary_join_element_wise(quote, array, quote, pa.scalar("", TEXT))
+    return _between('"', array, '"')
 
 
 def _typed(lexical: pa.LargeStringArray, datatype: str) -> pa.LargeStringArray:
-    ends = pa.scalar('"', TEXT), pa.scalar(f'"^^<{XSD}{datatype}>', TEXT)
-    return pc.binary_join_element_wise(ends[0], lexical, ends[1], pa.scalar("", TEXT))
+    return _between('"', lexical, f'"^^<{XSD}{datatype}>')
+
+
+def _between(start: str, texts: pa.LargeStringArray, end: str) -> pa.LargeStringArray:
+    return pc.binary_join_element_wise(pa.scalar(start, TEXT), texts, pa.scalar(end, TEXT), pa.scalar("", TEXT))
 
 
 def _double_texts(array: pa.DoubleArray) -> pa.LargeStringArray:
@@ -419,7 +397,7 @@ def _decimal_texts(array: pa.Array) -> pa.LargeStringArray:
         texts = pc.replace_substring_regex(texts, r"0+$", "")
         texts = pc.replace_substring_regex(texts, r"\.$", ".0")
     else:
-        texts = pc.binary_join_element_wise(texts, pa.scalar(".0", TEXT), pa.scalar("", TEXT))
+        texts = _between("", texts, ".0")
     if pc.any(scientific).as_py():
         distinct = lexical.filter(scientific).dictionary_encode()
         written = pa.array([decimal_text(Decimal(text)) for text in distinct.dictionary.to_pylist()], TEXT)
@@ -443,7 +421,7 @@ def _timestamp_texts(array: pa.TimestampArray, column: str, before: int) -> pa.L
     zone = "Z" if array.type.tz is not None else ""
     lexical = _moments(array.cast(pa.timestamp(array.type.unit)), column, before)
     lexical = _without_zeros(pc.replace_substring(lexical, " ", "T"), array.type.unit)
-    return _typed(pc.binary_join_element_wise(lexical, pa.scalar(zone, TEXT), pa.scalar("", TEXT)), "dateTime")
+    return _typed(_between("", lexical, zone), "dateTime")
 
 
 def _without_zeros(lexical: pa.LargeStringArray, unit: str) -> pa.LargeStringArray:
@@ -453,11 +431,8 @@ def _without_zeros(lexical: pa.LargeStringArray, unit: str) -> pa.LargeStringArr
 
 def _null(row: int, column: str) -> None:
     """Raise the error of a missing value; rows count from 1."""
-    raise DataError.of(
-        Code.NULL_VALUE,
-        f"row {row}, {column}: there is no value",
-        hint="drop or fill the rows with missing values first",
-    )
+    hint = "drop or fill the rows with missing values first"
+    raise DataError.of(Code.NULL_VALUE, f"row {row}, {column}: there is no value", None, hint)
 
 
 def _count(number: int, noun: str) -> str:

@@ -21,13 +21,14 @@ from everlog.engine.factset import FactSet
 from everlog.engine.kinds import ByPredicate
 from everlog.engine.limits import Limits
 from everlog.ingest.facts import IN_PROCESS_BYTES, load_columns, read_facts, size_of
-from everlog.ingest.inputs import EncodedFiles, encoded, facts_in_program
+from everlog.ingest.inputs import encoded, facts_in_program
 from everlog.ingest.named import named_predicates, with_empty
 from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.rdf import merged_graphs
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.splits import LARGE_GZ, large_files, splits
+from everlog.ingest.stage import Staged
 from everlog.ingest.triples import refuse_graphs
 from everlog.jobs.reports import Clock, Report
 from everlog.kb.knowledge_base import KnowledgeBase
@@ -139,7 +140,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
                 spark = _session(job)
             staged = inputs.staged(spark, clock)
             if inputs.are_small or _reasons_on_spark(
-                job, staged.rows, sum(Path(file).stat().st_size for file in staged.terms)
+                job, staged.rows, sum(Path(file).stat().st_size for file in staged.term_files)
             ):
                 return _on_spark(spark, inputs, staged, transaction, clock)
             loaded = inputs.loaded(staged, clock)
@@ -205,20 +206,20 @@ class _Inputs:
             self._insert(kb, read.facts, read.kinds)
             return _Loaded(kb, rows, read.bad, read.bad_count)
 
-    def staged(self, spark: SparkSession, clock: Clock) -> EncodedFiles:
+    def staged(self, spark: SparkSession, clock: Clock) -> Staged:
         """The inputs, in files that Spark has written."""
         job, progress = self.job, clock.report.amount
         how: dict[str, Any] = {"on_error": job.on_error, "salt": job.salt, "progress": progress}
         with clock.phase("read"):
             return encoded(SparkRunner(spark), self.parts, self.program.program, self.options, self.work, **how)
 
-    def loaded(self, staged: EncodedFiles, clock: Clock) -> _Loaded:
+    def loaded(self, staged: Staged, clock: Clock) -> _Loaded:
         """The inputs that Spark has read, brought into this process."""
         with clock.phase("load"):
-            kb = self._knowledge_base(dictionary_of(_terms(staged.terms), self.job.salt), clock)
-            facts = facts_of(load_columns(staged.facts), kb.dictionary)
+            kb = self._knowledge_base(dictionary_of(_terms(staged.term_files), self.job.salt), clock)
+            facts = facts_of(load_columns(staged.fact_files), kb.dictionary)
             self._insert(kb, facts.restricted(p for p in facts if p != LITERAL), staged.kinds)
-        return _Loaded(kb, staged.rows, staged.bad, staged.bad_count, staged.terms)
+        return _Loaded(kb, staged.rows, staged.bad, staged.bad_count, staged.term_files)
 
     def _knowledge_base(self, dictionary: Dictionary, clock: Clock) -> KnowledgeBase:
         job = self.job
@@ -267,9 +268,7 @@ def _reasons_on_spark(job: MaterialiseJob, rows: int, texts: int) -> bool:
     return needs_spark(memory_needed(rows, texts), job.memory)
 
 
-def _on_spark(
-    spark: SparkSession, inputs: _Inputs, staged: EncodedFiles, transaction: Transaction, clock: Clock
-) -> Result:
+def _on_spark(spark: SparkSession, inputs: _Inputs, staged: Staged, transaction: Transaction, clock: Clock) -> Result:
     """Reason in the executors, and commit the files that they write."""
     from everlog.backends.spark.materialise import Staging, materialise_on_spark, spark_program
     from everlog.backends.spark.settings import SparkSettings
@@ -285,7 +284,7 @@ def _on_spark(
         found = materialise_on_spark(
             spark,
             program,
-            Staging(staged.facts, staged.terms, transaction.work, job.salt),
+            Staging(staged.fact_files, staged.term_files, transaction.work, job.salt),
             job.maintain,
             settings=SparkSettings(job.local_finish, plans, job.expand_below),
             limits=Limits.from_now(job.max_facts, job.timeout),
@@ -294,7 +293,7 @@ def _on_spark(
             check=lambda explicit: refuse_two_arities(explicit, program.program.arities),
         )
     with clock.phase("commit"):
-        transaction.add_term_files(staged.terms)
+        transaction.add_term_files(staged.term_files)
         transaction.add_fact_files(found.files)
         written = program.program.written
         assert written is not None

@@ -244,9 +244,7 @@ _Weights = Callable[[str], NDArray[Any]]
 def _groups(
     batches: Iterable[pa.RecordBatch], dictionary: Dictionary, dense: Numbering | None = None
 ) -> Iterator[tuple[Group, _Weights]]:
-    """Yield rows with their arguments as dense ids, as one group for each arity, with a function that gives their
-    weights.
-    """
+    """Yield rows with dense ids, as one group for each arity, with a function that gives their weights."""
     dense = dense or functools.partial(ids_of, dictionary)
     listed = [batch for batch in batches if batch.num_rows]
     if not listed:
@@ -261,39 +259,30 @@ def _groups(
     predicates = _predicates(dictionary, numbers[starts], dense)
     sizes = np.diff(np.append(starts, len(numbers)))
     arities = np.array([predicate.arity for predicate in predicates])
-    columns = _OrderedColumns(rows, order, dense)
+
+    def values(name: str, chosen: NDArray[np.bool_] | None) -> NDArray[Any]:
+        """The chosen values of a column, with nulls as 0."""
+        found: NDArray[Any] = rows.column(name).fill_null(0).to_numpy()
+        found = found if order is None else found[order]
+        return found if chosen is None else found[chosen]
+
     for arity in np.unique(arities).tolist():
         mine = arities == arity
         chosen = None if mine.all() else np.repeat(mine, sizes)
         layout = layout_for(arity, len(dictionary))
-        arguments = (columns.dense(name, chosen) for name in argument_names(arity))
+        arguments = (_all_known(dense(values(name, chosen))) for name in argument_names(arity))
         keys = pack(layout, arguments, int(sizes[mine].sum()))
         listed_ = [predicate for predicate in predicates if predicate.arity == arity]
         group = Group(listed_, layout, np.concatenate([[0], np.cumsum(sizes[mine])]), keys)
-        yield group, functools.partial(columns.values, chosen=chosen)
+        yield group, functools.partial(values, chosen=chosen)
 
 
-@dataclass(frozen=True)
-class _OrderedColumns:
-    """The columns of rows in a given order."""
-
-    rows: pa.Table
-    order: Ids | None
-    numbering: Numbering
-
-    def values(self, name: str, chosen: NDArray[np.bool_] | None) -> NDArray[Any]:
-        """The chosen values of a column, with nulls as 0."""
-        found: NDArray[Any] = self.rows.column(name).fill_null(0).to_numpy()
-        found = found if self.order is None else found[self.order]
-        return found if chosen is None else found[chosen]
-
-    def dense(self, name: str, chosen: NDArray[np.bool_] | None) -> Ids:
-        """The chosen values of a column as dense ids."""
-        ids = self.numbering(self.values(name, chosen))
-        if len(ids) and ids.min() < 0:
-            hint = "check the store with everlog verify"
-            raise StoreError.of(Code.UNKNOWN_TERM, "a fact uses a term that the dictionary does not have", None, hint)
-        return ids
+def _all_known(ids: Ids) -> Ids:
+    """The dense ids of terms; an error if one of them is -1."""
+    if len(ids) and ids.min() < 0:
+        hint = "check the store with everlog verify"
+        raise StoreError.of(Code.UNKNOWN_TERM, "a fact uses a term that the dictionary does not have", None, hint)
+    return ids
 
 
 def ids_of(dictionary: Dictionary, hashes: Ids) -> Ids:
