@@ -65,7 +65,7 @@ def compare(workload: Workload, runs: int | None = None, only: Collection[str] =
 
 def _measure(workload: Workload, system: str, directory: str) -> ProcessResult:
     job = {
-        "task": "run",
+        "task": "peers.measure_system",
         "system": system,
         "program": workload.program.name,
         "directory": directory,

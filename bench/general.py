@@ -41,8 +41,8 @@ def measure(options: argparse.Namespace) -> Report:
     extras = options.names or (EXTRAS[:1] if options.quick else EXTRAS)
     start_times = startup(first_runs=not options.quick) if "start" in extras else None
     held = _memory() if "memory" in extras else {}
-    updated = task("updates", FOREST, 600) if "updates" in extras else {}
-    terms = task("dictionary", {"terms": TERMS}, 600) if "dictionary" in extras else {}
+    updated = task("extras.small_updates", FOREST, 600) if "updates" in extras else {}
+    terms = task("extras.terms_per_second", {"terms": TERMS}, 600) if "dictionary" in extras else {}
     return report(comparisons, start_times, held, updated, terms)
 
 
@@ -51,7 +51,7 @@ def _memory() -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
         write({"edge": table_of(dag_r())}, Path(scratch))
         return {
-            maintain: task("memory", {"directory": scratch, "maintain": maintain}, 300, one_core=False)
+            maintain: task("extras.bytes_per_fact", {"directory": scratch, "maintain": maintain}, 300, one_core=False)
             for maintain in BOOKKEEPING
         }
 

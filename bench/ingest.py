@@ -162,9 +162,9 @@ def measure(options: argparse.Namespace) -> Report:
         log_progress(f"writing {count:,} triples")
         write(count, path)
         results["bytes"] = path.stat().st_size
-        results["iterated"] = _measured(1, lambda _: {"task": "iterate", "path": str(path)})
+        results["iterated"] = _measured(1, lambda _: {"task": "ingest.iterate", "path": str(path)})
         results["runs"] = _measured(
-            runs, lambda directory: {"task": "ingest", "path": str(path), "directory": str(directory)}
+            runs, lambda directory: {"task": "ingest.ingest", "path": str(path), "directory": str(directory)}
         )
     return report(results, runs + 1)
 
@@ -175,10 +175,11 @@ def _measured(runs: int, job: Callable[[Path], dict[str, Any]]) -> list[dict[str
         with tempfile.TemporaryDirectory(prefix="everlog-bench-") as directory:
             load = busy_cores()
             asked = job(Path(directory))
-            log_progress(f"{asked['task']} {number + 1}, load {load:.1f}")
+            name = asked["task"].rpartition(".")[2]
+            log_progress(f"{name} {number + 1}, load {load:.1f}")
             ran = start(asked, TIMEOUT)
             if ran.result is None:
-                log_progress(f"{asked['task']}: {ran.error}")
+                log_progress(f"{name}: {ran.error}")
             else:
                 done.append({**ran.result, "load": load})
     return done

@@ -37,7 +37,7 @@ def measure(options: argparse.Namespace) -> Report:
     if not names or "example" in names:
         results["example"] = _example(quick)
     if "command" in names or not (names or quick):
-        results["command"] = task("command_update", FOREST, 900, one_core=False)
+        results["command"] = task("maintenance.command.command_update", FOREST, 900, one_core=False)
     return report(results)
 
 
@@ -47,7 +47,7 @@ def _robustness(workload: UpdateWorkload, options: argparse.Namespace) -> list[d
     for stratification in STRATIFICATIONS[:1] if quick else STRATIFICATIONS:
         job = {"workload": workload.name, "stratification": stratification}
         size = workload.quick if quick else workload.size
-        ran = task("robustness", {**job, "size": size, **limits}, 1_200 if options.full else 400)
+        ran = task("maintenance.robustness.robustness", {**job, "size": size, **limits}, 1_200 if options.full else 400)
         records.append({**job, **ran})
         if ran.get("strata") == 1:
             log_progress(f"{workload.name} is one stratum either way")
@@ -58,12 +58,15 @@ def _robustness(workload: UpdateWorkload, options: argparse.Namespace) -> list[d
 def _break_even(workload: UpdateWorkload, quick: bool) -> dict[str, Any]:
     size = workload.quick if quick else workload.middle
     job = {"workload": workload.name, "size": size, "steps": 4 if quick else 10, "seconds": 2.0 if quick else 10.0}
-    return {"workload": workload.name, **task("break_even", job, 200)}
+    return {"workload": workload.name, **task("maintenance.break_even.break_even", job, 200)}
 
 
 def _example(quick: bool) -> list[dict[str, Any]]:
     cut_off = 2.0 if quick else 10.0
-    return [task("example", {"n": n, "cut_off": cut_off}, 120) for n in (QUICK_SIZES if quick else SIZES)]
+    return [
+        task("maintenance.example.example", {"n": n, "cut_off": cut_off}, 120)
+        for n in (QUICK_SIZES if quick else SIZES)
+    ]
 
 
 BENCHMARK = Benchmark(measure, (*WORKLOADS, *EXTRAS), ("full",))

@@ -31,10 +31,10 @@ def measure(options: argparse.Namespace) -> Report:
     wanted = names or [*EXTRAS, *(QUICK if quick else WORKLOADS)]
     size = WORKLOADS[DAG].quick if quick else WORKLOADS[DAG].size
     results: dict[str, Any] = {
-        "sizes": _task("closure_sizes", {}) if "sizes" in wanted else {},
+        "sizes": _task("modules.closure_sizes.closure_sizes", {}) if "sizes" in wanted else {},
         "components": _components(quick) if "components" in wanted else [],
-        "columns": _task("columns", {"size": size}) if "columns" in wanted else {},
-        "held": _task("held", {"size": size}) if "held" in wanted else {},
+        "columns": _task("modules.extras.columns", {"size": size}) if "columns" in wanted else {},
+        "held": _task("modules.extras.held_memory", {"size": size}) if "held" in wanted else {},
         "forms": [],
     }
     for workload in WORKLOADS.values():
@@ -48,7 +48,7 @@ def _components(quick: bool) -> list[dict[str, Any]]:
     records = []
     for nodes, form in QUICK_COMPONENTS if quick else COMPONENTS:
         singles = GENERAL_SINGLES if form == "standard" else limits["singles"]
-        records.append(_task("component", {"nodes": nodes, "form": form, **limits, "singles": singles}))
+        records.append(_task("modules.extras.component", {"nodes": nodes, "form": form, **limits, "singles": singles}))
     return records
 
 
@@ -56,7 +56,7 @@ def _forms(workload: ModuleWorkload, quick: bool) -> list[dict[str, Any]]:
     records = []
     for form in workload.forms:
         job = {"workload": workload.name, "size": workload.quick if quick else workload.size, "form": form}
-        ran = _task("module_form", {**job, **(QUICK_LIMITS if quick else LIMITS)})
+        ran = _task("modules.forms.measure_form", {**job, **(QUICK_LIMITS if quick else LIMITS)})
         records.append({**job, **ran})
     return records
 

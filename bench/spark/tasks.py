@@ -91,15 +91,15 @@ def joins(
 def limited(scratch: Path, universities: int) -> dict[str, Any]:
     """Materialise universities on executors of 1 GB with Python workers of 1 GB; measure the largest process of each
     kind."""
-    from bench.spark.memory_peaks import Peaks
+    from bench.spark.memory_peaks import peaks
     from everlog.host.session import session, stop
 
     given = write_inputs_in_child(universities, scratch / "facts")
     spark = session(CLUSTER, **{**LIMITED, "spark.driver.memory": DRIVER_MEMORY})
-    with Peaks(spark) as peaks:
+    with peaks(spark) as sizes:
         results = timed_materialise(given, scratch / "store")
     stop()
-    return {"universities": universities, **results, "peaks": peaks.sizes}
+    return {"universities": universities, **results, "peaks": sizes}
 
 
 def write_inputs_in_child(universities: int, directory: Path) -> Any:
@@ -113,7 +113,7 @@ def write_inputs_in_child(universities: int, directory: Path) -> Any:
 @in_scratch
 def updates(scratch: Path, universities: int, changed: int, runs: int, master: str, stores: str) -> dict[str, Any]:
     """Run small updates of a store in each of the :data:`WAYS`, each after a warm-up."""
-    from bench.spark.rows_read import Reading
+    from bench.spark.rows_read import reading
     from everlog.host.session import session, stop
 
     directory = Path(stores)
@@ -128,11 +128,9 @@ def updates(scratch: Path, universities: int, changed: int, runs: int, master: s
         results["updates"][how] = []
         for run in range(runs):
             changes = changes_of(universities, scratch / "changes", max(1, changed // share), 10 * number + run)
-            with Reading(spark) as reading:
+            with reading(spark) as read:
                 done = timed_update(store, changes, **options)
-            results["updates"][how].append(
-                {**done, "read": {**reading.totals, "rows": rows_read(store, reading.totals)}}
-            )
+            results["updates"][how].append({**done, "read": {**read, "rows": rows_read(store, read)}})
     again = write_inputs(universities, directory / f"again-{universities}")
     results["local"] = timed_materialise(again, scratch / "local", engine="local")
     stop()

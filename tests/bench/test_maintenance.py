@@ -94,7 +94,7 @@ def test_either_plan_of_prove_gives_the_same() -> None:
 
 
 def test_a_child_process_runs_an_experiment() -> None:
-    ran = start({"task": "example", "n": 20, "cut_off": 30.0, "one_core": True}, 120)
+    ran = start({"task": "maintenance.example.example", "n": 20, "cut_off": 30.0, "one_core": True}, 120)
     assert ran.error is None
     assert ran.result is not None
     assert ran.result["n"] == 20

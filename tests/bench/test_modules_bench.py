@@ -87,10 +87,9 @@ def test_components_lose_an_edge_in_either_form() -> None:
     assert "| 12 " in components_text(records)
 
 
-@pytest.mark.parametrize("task", ["columns", "held"])
+@pytest.mark.parametrize("task", ["columns", "held_memory"])
 def test_child_processes_run_the_extras(task: str) -> None:
-    job = {"workload": "dag-r-nonlinear"} if task == "columns" else {}
-    ran = start({"task": task, "size": 30, **job, "one_core": True}, 120)
+    ran = start({"task": f"modules.extras.{task}", "size": 30, "one_core": True}, 120)
     assert ran.error is None
     assert ran.result is not None
     assert ran.result["pairs"] > 30 if task == "columns" else ran.result["dredc"]["modules"]["pairs"] > 30
