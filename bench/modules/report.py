@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def materialising_text(forms: Sequence[Results]) -> str:
     """Sizes and seconds (modular paper, table 1; storage paper, tables 1 and 2)."""
     headings = ("workload", "rules", "modules", "explicit", "facts", "closure", *FORMS, "standard / compact")
     rows = []
-    for name, by_form in _by_workload(forms):
+    for name, by_form in by_workload(forms).items():
         known = next((one for one in reversed(list(by_form.values())) if "facts" in one), None)
         if known is None:
             errors = [one["error"] for one in by_form.values() if "error" in one]
@@ -70,7 +70,7 @@ def memory_text(forms: Sequence[Results]) -> str:
     columns = ("peak", "held", "counted", "asked")
     headings = ("workload", *(f"{form} {column}" for form in FORMS for column in columns), "plain / compact")
     rows = []
-    for name, by_form in _by_workload(forms):
+    for name, by_form in by_workload(forms).items():
         cells = []
         for form in FORMS:
             one = by_form.get(form, {})
@@ -85,7 +85,7 @@ def updates_text(forms: Sequence[Results]) -> str:
     kinds = {"delete": "delete", "insert": "insert", "large": "25%"}
     headings = ("workload", "changed", *(f"{form} {shown}" for shown in kinds.values() for form in FORMS))
     rows = []
-    for name, by_form in _by_workload(forms):
+    for name, by_form in by_workload(forms).items():
         changed = next((f"{one['changed']:,}" for one in by_form.values() if "changed" in one), "-")
         cells = [_change(by_form.get(form, {}), kind) for kind in kinds for form in FORMS]
         rows.append([name, changed, *cells])
@@ -110,7 +110,7 @@ def queries_text(forms: Sequence[Results], family: str) -> str:
     """Every query (storage paper, table 3, and table 3 of its appendix)."""
     headings = ("workload", "query", "answers", "found", "of plain", "counted", "of plain")
     rows = []
-    for name, by_form in _by_workload(forms):
+    for name, by_form in by_workload(forms).items():
         for one in by_form.get("compact", {}).get("queries", {}).get(family, ()):
             cells = [_milliseconds(one.get("rows")), _times(one, "rows_ratio")]
             cells += [_milliseconds(one["count"]), _times(one, "count_ratio")]
@@ -157,11 +157,12 @@ def sizes_text(sizes: Results) -> str:
     return table(("relation", "edges", "published", "linear", "nonlinear", "linear ms", "nonlinear ms"), rows)
 
 
-def _by_workload(forms: Sequence[Results]) -> Iterable[tuple[str, dict[str, Results]]]:
+def by_workload(forms: Sequence[Results]) -> dict[str, dict[str, Results]]:
+    """The records of each workload by form."""
     results: dict[str, dict[str, Results]] = {}
     for one in forms:
         results.setdefault(one["workload"], {})[one["form"]] = one
-    return results.items()
+    return results
 
 
 def _made(record: Results) -> str:
@@ -203,7 +204,7 @@ def _megabytes(record: Results, key: str) -> str:
 
 
 def plot(forms: Sequence[Results], path: Path) -> None:
-    workloads = dict(_by_workload(forms))
+    workloads = by_workload(forms)
     shown: Mapping[str, Callable[[Results], float | None]] = {
         "seconds to materialise": lambda one: (one.get("materialise") or {}).get("seconds"),
         "MB held": lambda one: one["held"] / 1e6 if "held" in one else None,
