@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.inputs import write
+from bench.inputs import is_here, write
 from bench.measure import ProcessResult, start
 from bench.peers import EVERLOG, SORT_KERNEL, SYSTEMS, Outcome
 from bench.progress import log_progress
@@ -39,19 +39,17 @@ class Comparison:
     skipped: str | None = None
 
     def row(self, system: str) -> Row | None:
-        """The row of a system, if it took part."""
         return next((row for row in self.rows if row.system == system), None)
 
     def outcome(self, system: str) -> Outcome | None:
-        """The best run of a system, if it has one."""
         row = self.row(system)
         return row.outcome if row else None
 
 
 def compare(workload: Workload, runs: int | None = None, only: Collection[str] = ()) -> Comparison:
     """Measure the systems in turns, so that a slow phase of the machine affects all of them."""
-    if not workload.available():
-        return Comparison(workload.name, workload.program.name, (), (), f"{workload.shared} is not there")
+    if not is_here(workload):
+        return Comparison(workload.name, workload.program.name, (), (), f"{workload.shared[0]} is not there")
     systems = [name for name in workload.systems if SYSTEMS[name].available() and (not only or name in only)]
     reports: dict[str, list[ProcessResult]] = {name: [] for name in systems}
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
@@ -67,7 +65,7 @@ def compare(workload: Workload, runs: int | None = None, only: Collection[str] =
 
 def _measure(workload: Workload, system: str, directory: str) -> ProcessResult:
     job = {
-        "task": "run",
+        "task": "peers.measure_system",
         "system": system,
         "program": workload.program.name,
         "directory": directory,

@@ -31,7 +31,6 @@ HEADINGS = ("system", "seconds", "closure", "cpu", "peak MB", "facts", "M instan
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Compare the systems on each workload, then measure the extras."""
     unknown = [name for name in options.systems or () if name not in SYSTEMS]
     if unknown:
         raise SystemExit(f"no system {unknown[0]}; there are {', '.join(SYSTEMS)}")
@@ -42,8 +41,8 @@ def measure(options: argparse.Namespace) -> Report:
     extras = options.names or (EXTRAS[:1] if options.quick else EXTRAS)
     start_times = startup(first_runs=not options.quick) if "start" in extras else None
     held = _memory() if "memory" in extras else {}
-    updated = task("updates", FOREST, 600) if "updates" in extras else {}
-    terms = task("dictionary", {"terms": TERMS}, 600) if "dictionary" in extras else {}
+    updated = task("extras.small_updates", FOREST, 600) if "updates" in extras else {}
+    terms = task("extras.terms_per_second", {"terms": TERMS}, 600) if "dictionary" in extras else {}
     return report(comparisons, start_times, held, updated, terms)
 
 
@@ -52,7 +51,7 @@ def _memory() -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
         write({"edge": table_of(dag_r())}, Path(scratch))
         return {
-            maintain: task("memory", {"directory": scratch, "maintain": maintain}, 300, one_core=False)
+            maintain: task("extras.bytes_per_fact", {"directory": scratch, "maintain": maintain}, 300, one_core=False)
             for maintain in BOOKKEEPING
         }
 
@@ -64,7 +63,6 @@ def report(
     updated: Mapping[str, Any],
     terms: Mapping[str, Any],
 ) -> Report:
-    """The results as tables."""
     sections = []
     if start_times:
         sections += ["## Start", startup_text(start_times)]
@@ -131,7 +129,6 @@ def _cells(comparison: Comparison, row: Row) -> list[str]:
 
 
 def startup_text(start_times: Startup) -> str:
-    """The seconds of whole processes as a table."""
     measured = [(name.replace("_", " "), value) for name, value in asdict(start_times).items() if name != "error"]
     rows = [(name, number(value, ".3f") if not isinstance(value, bool) else str(value)) for name, value in measured]
     return table(("start", "seconds"), rows) + (f"\n\nfirst run: {start_times.error}" if start_times.error else "")
@@ -146,13 +143,11 @@ def held_text(held: Mapping[str, Any]) -> str:
         else (maintain, *(number(figures[column], ".3f") for column in columns))
         for maintain, figures in held.items()
     ]
-    return table(
-        ("maintain", "bytes/fact by the relation", "growth of the process, as derived", "in both orders"), rows
-    )
+    headings = ("maintain", "bytes/fact by the relation", "growth of the process, as derived", "in both orders")
+    return table(headings, rows)
 
 
 def updates_text(updated: Mapping[str, Any]) -> str:
-    """The median of small updates by algorithm, compared with rematerialising."""
     if "error" in updated:
         return f"updates: {updated['error']}"
     again = updated["rematerialise"]
@@ -165,7 +160,6 @@ def updates_text(updated: Mapping[str, Any]) -> str:
 
 
 def plot(comparisons: Sequence[Comparison], path: Path) -> None:
-    """Draw the seconds of every system on every workload."""
     groups = {
         each.workload: {row.system: row.outcome.seconds if row.outcome else None for row in each.rows}
         for each in comparisons

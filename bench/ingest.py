@@ -59,7 +59,6 @@ def triples() -> Iterator[str]:
 
 
 def write(count: int, path: Path) -> None:
-    """Write ``count`` distinct triples."""
     with path.open("w", encoding="utf-8") as file:
         file.writelines(islice(triples(), count))
 
@@ -109,7 +108,6 @@ def seconds_of(run: dict[str, Any]) -> float:
 
 
 def targets(results: dict[str, Any]) -> list[Target]:
-    """The targets: the promised rate and the stretch goal."""
     runs = results["runs"]
     whole = results["triples"] >= TRIPLES and runs
     best = max((results["triples"] / seconds_of(run) for run in runs), default=0.0)
@@ -138,7 +136,6 @@ EXPLAINED = (
 
 
 def runs_text(results: dict[str, Any]) -> str:
-    """The runs as a table with one line each, and one for pyoxigraph."""
     headings = ("what", "load", "seconds", "triples/s", "x pyoxigraph", "cpu", "session", *PHASES)
     plain = median(run["seconds"] for run in results["iterated"]) if results["iterated"] else None
     rows = []
@@ -158,7 +155,6 @@ def runs_text(results: dict[str, Any]) -> str:
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Write the triples, iterate them by pyoxigraph, and read them into stores."""
     count, runs = (QUICK_TRIPLES, 1) if options.quick else (TRIPLES, options.runs or RUNS)
     results: dict[str, Any] = {"triples": count}
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
@@ -166,9 +162,9 @@ def measure(options: argparse.Namespace) -> Report:
         log_progress(f"writing {count:,} triples")
         write(count, path)
         results["bytes"] = path.stat().st_size
-        results["iterated"] = _measured(1, lambda _: {"task": "iterate", "path": str(path)})
+        results["iterated"] = _measured(1, lambda _: {"task": "ingest.iterate", "path": str(path)})
         results["runs"] = _measured(
-            runs, lambda directory: {"task": "ingest", "path": str(path), "directory": str(directory)}
+            runs, lambda directory: {"task": "ingest.ingest", "path": str(path), "directory": str(directory)}
         )
     return report(results, runs + 1)
 
@@ -179,10 +175,11 @@ def _measured(runs: int, job: Callable[[Path], dict[str, Any]]) -> list[dict[str
         with tempfile.TemporaryDirectory(prefix="everlog-bench-") as directory:
             load = busy_cores()
             asked = job(Path(directory))
-            log_progress(f"{asked['task']} {number + 1}, load {load:.1f}")
+            name = asked["task"].rpartition(".")[2]
+            log_progress(f"{name} {number + 1}, load {load:.1f}")
             ran = start(asked, TIMEOUT)
             if ran.result is None:
-                log_progress(f"{asked['task']}: {ran.error}")
+                log_progress(f"{name}: {ran.error}")
             else:
                 done.append({**ran.result, "load": load})
     return done

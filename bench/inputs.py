@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +17,27 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from bench.generators import Edges
+from bench.progress import log_progress
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 """The directory of real graphs and hierarchies beside the repository; it may be missing."""
+
+
+class SharedWorkload(Protocol):
+    """A workload that needs files of the shared data."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def shared(self) -> tuple[str, ...]: ...
+
+
+def is_here(workload: SharedWorkload) -> bool:
+    """Whether the files that a workload needs are on this machine; a progress line says if not."""
+    if all((SHARED / path).exists() for path in workload.shared):
+        return True
+    log_progress(f"{workload.name} skipped: its data is not here")
+    return False
 
 
 @dataclass(frozen=True)
@@ -40,7 +58,6 @@ class Inputs:
 
 
 def table_of(edges: Edges) -> Any:
-    """Edges as an Arrow table."""
     x, y = (pa.array(np.ascontiguousarray(edges[:, column])) for column in (0, 1))
     return pa.table({"x": x, "y": y})
 
@@ -56,7 +73,6 @@ def read_shared(path: str) -> Any:
 
 
 def write(tables: Mapping[str, Any], directory: Path) -> None:
-    """Write the files of a workload."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
         with pa.OSFile(str(directory / f"{name}.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
 
 NAMESPACE = "http://www.lehigh.edu/~zhp2/2004/0401/univ-bench.owl#"
@@ -48,37 +47,19 @@ DEGREE_UNIVERSITIES = 1000
 RESEARCH_INTERESTS = 30
 
 
-def universities(count: int, seed: int = 0) -> Iterator[Triple]:
-    """The triples about ``count`` universities as N-Triples terms. A few, such as types, are repeated.
+def university(number: int, seed: int = 0) -> Iterator[Triple]:
+    """The triples about one university as N-Triples terms. A few, such as types, are repeated.
 
-    >>> first = list(universities(1))
-    >>> first == list(universities(1)), 80_000 < len(first) < 180_000
+    >>> first = list(university(0))
+    >>> first == list(university(0)), 80_000 < len(first) < 180_000
     (True, True)
     """
-    for number in range(count):
-        yield from university(number, seed)
-
-
-def university(number: int, seed: int = 0) -> Iterator[Triple]:
-    """The triples about one university."""
     random = Random(f"{seed}/{number}")
     name = _university(number)
     yield name, TYPE, _term("University")
     yield name, _term("name"), f'"University{number}"'
     for department in range(random.randint(*DEPARTMENTS)):
         yield from _Department(random, number, department).triples()
-
-
-def write(count: int, directory: Path, seed: int = 0) -> list[Path]:
-    """Write a file of N-Triples for each university."""
-    directory.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for number in range(count):
-        path = directory / f"university{number}.nt"
-        lines = dict.fromkeys(f"{' '.join(triple)} .\n" for triple in university(number, seed))
-        path.write_text("".join(lines), encoding="utf-8")
-        paths.append(path)
-    return paths
 
 
 def _term(name: str) -> str:

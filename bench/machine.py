@@ -17,7 +17,6 @@ PACKAGES = (
 
 
 def machine() -> dict[str, str]:
-    """Processor, cores, memory, system, interpreter."""
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return {
         "processor": _processor(),

@@ -53,7 +53,7 @@ def start(job: Mapping[str, Any], timeout: float, environment: Mapping[str, str]
 
 def task(name: str, arguments: Mapping[str, Any], timeout: float, *, one_core: bool = True) -> dict[str, Any]:
     """Run a task of :mod:`bench.run_task`, with progress lines; return its result, or its error."""
-    shown = " ".join([name, *(str(arguments[key]) for key in SHOWN if key in arguments)])
+    shown = " ".join([name.rpartition(".")[2], *(str(arguments[key]) for key in SHOWN if key in arguments)])
     log_progress(shown)
     ended = start({"task": name, **arguments, "one_core": one_core}, timeout)
     if ended.result is None:

@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter, process_time
@@ -62,29 +63,17 @@ def everlog(program: Program, inputs: Inputs) -> Outcome:
     return Outcome(len(kb[program.goal]), done - start, done - loaded, stats.instances, rounds)
 
 
-def sort_kernel(program: Program, inputs: Inputs) -> Outcome:
-    """The hand-written sort kernel."""
-    from bench.reference_kernels import sort_closure
-
-    return _reference(program, inputs, sort_closure)
-
-
-def stamp_kernel(program: Program, inputs: Inputs) -> Outcome:
-    """The hand-written stamp kernel, which counts the pairs but does not keep them."""
-    from bench.reference_kernels import stamp_closure
-
-    return _reference(program, inputs, stamp_closure)
-
-
-def _reference(program: Program, inputs: Inputs, close: Callable[[Any], Any]) -> Outcome:
-    from bench.reference_kernels import adjacency
+def reference(program: Program, inputs: Inputs, kernel: str) -> Outcome:
+    """A hand-written kernel of :mod:`bench.reference_kernels`; the stamp kernel counts the pairs but does not keep
+    them."""
+    from bench import reference_kernels
 
     if program.name != "linear":
         raise NotExpressibleError("the reference kernels are for linear closure")
     start = perf_counter()
-    graph = adjacency(*_integers(inputs.tables["edge"]))
+    graph = reference_kernels.adjacency(*_integers(inputs.tables["edge"]))
     loaded = perf_counter()
-    closure = close(graph)
+    closure = getattr(reference_kernels, kernel)(graph)
     done = perf_counter()
     return Outcome(closure.facts, done - start, done - loaded, closure.instances, closure.rounds)
 
@@ -238,7 +227,6 @@ class System:
     warmed: bool = False
 
     def available(self) -> bool:
-        """Whether it is installed."""
         if self.package is not None and find_spec(self.package) is None:
             return False
         return self.tool is None or shutil.which(self.tool) is not None
@@ -252,8 +240,8 @@ SYSTEMS = {
     for system in (
         System(EVERLOG, everlog, package="everlog", one_core=True, warmed=True),
         System("everlog all cores", everlog, package="everlog", warmed=True),
-        System(SORT_KERNEL, sort_kernel, one_core=True, warmed=True),
-        System("stamp kernel", stamp_kernel, one_core=True, warmed=True),
+        System(SORT_KERNEL, partial(reference, kernel="sort_closure"), one_core=True, warmed=True),
+        System("stamp kernel", partial(reference, kernel="stamp_closure"), one_core=True, warmed=True),
         System("duckdb", duckdb_recursive, package="duckdb", warmed=True),
         System("duckdb loop", duckdb_loop, package="duckdb", warmed=True),
         System("clingo", clingo, package="clingo"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +30,17 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in lines
     )
+
+
+def listing(columns: Mapping[str, Callable[[Any], str]], records: Iterable[Any]) -> str:
+    """A table with a line for each record; the functions give the cells of the columns.
+
+    >>> print(listing({"a": str, "half": lambda one: f"{one / 2:.1f}"}, [5]))
+    | a | half |
+    | - | ---- |
+    | 5 | 2.5  |
+    """
+    return table(list(columns), [[cell(one) for cell in columns.values()] for one in records])
 
 
 def number(value: float | None, form: str) -> str:
@@ -61,17 +72,15 @@ class Target:
 
     topic: str
     promise: str
-    measured: str
-    met: bool | None
+    measured: str = "-"
+    met: bool | None = None
 
     @property
     def verdict(self) -> str:
-        """The verdict as a word."""
         return {True: "met", False: "missed", None: "not measured"}[self.met]
 
 
 def now() -> str:
-    """The date and the time."""
     return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
 
 

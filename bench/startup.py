@@ -52,9 +52,9 @@ def startup(first_runs: bool = True) -> Startup:
     attributes = [run_python(["-c", "import everlog; everlog.KnowledgeBase"], 60) for _ in range(5)]
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as cache:
         environment = {"NUMBA_CACHE_DIR": cache} if first_runs else {}
-        first = start({"task": "ten_facts"}, 300, environment)
+        first = start({"task": "startup.answer_ten_facts"}, 300, environment)
         printed = first_command(cache) if first_runs else None
-        small = [start({"task": "ten_facts"}, 300, environment) for _ in range(3)]
+        small = [start({"task": "startup.answer_ten_facts"}, 300, environment) for _ in range(3)]
     closure = first_closure() if first_runs else None
     return Startup(
         _best(bare),
@@ -83,7 +83,12 @@ def first_closure() -> ProcessResult:
     """The linear closure of DAG-S with an empty kernel cache."""
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
         write({"edge": table_of(dag_s())}, Path(scratch, "dag-s"))
-        job = {"task": "run", "system": EVERLOG, "program": LINEAR.name, "directory": str(Path(scratch, "dag-s"))}
+        job = {
+            "task": "peers.measure_system",
+            "system": EVERLOG,
+            "program": LINEAR.name,
+            "directory": str(Path(scratch, "dag-s")),
+        }
         return start(job, 300, {"NUMBA_CACHE_DIR": str(Path(scratch, "cache"))})
 
 

@@ -30,7 +30,6 @@ class SuiteRun:
 
     @property
     def failed(self) -> bool:
-        """Whether its process failed or wrote no results."""
         return bool(self.status) or not self.wrote
 
     def __str__(self) -> str:
@@ -68,11 +67,9 @@ class Suite:
 
     @property
     def command(self) -> str:
-        """The command that runs it."""
         return " ".join(["python -m bench", self.name, *self.arguments])
 
     def benchmark(self) -> Benchmark:
-        """Import the benchmark."""
         benchmark: Benchmark = import_module(self.module).BENCHMARK
         return benchmark
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bench.compare import Comparison, ratio
@@ -19,16 +20,15 @@ def targets(
     comparisons: Mapping[str, Comparison],
     held: Mapping[str, Any],
     startup: Startup | None,
-    updated: Mapping[str, Any] | None = None,
-    terms: Mapping[str, Any] | None = None,
+    updated: Mapping[str, Any],
+    terms: Mapping[str, Any],
 ) -> list[Target]:
-    """All targets, judged by the results of this run."""
     return [
         *_general(comparisons),
         *_memory(comparisons, held),
         *_start(startup),
-        *_updates(updated or {}),
-        *_dictionary(terms or {}),
+        *_updates(updated),
+        *_dictionary(terms),
     ]
 
 
@@ -54,7 +54,7 @@ def _dictionary(terms: Mapping[str, Any]) -> list[Target]:
 def _general(comparisons: Mapping[str, Comparison]) -> list[Target]:
     dag_r, nonlinear = comparisons.get("dag-r-linear"), comparisons.get("dag-s-nonlinear")
     chain = comparisons.get("chain2500-linear")
-    factor, share = _least_ratio(dag_r, "duckdb"), _share_of_rate(dag_r)
+    factor, share = ratio(dag_r, "duckdb") if dag_r else None, _share_of_rate(dag_r)
     topic, faster = "general rules", "linear closure of DAG-R twice as fast as DuckDB with two threads"
     rate, rounds = "0.8 of the rate of the sort kernel on DAG-R", "a round under 0.6 ms (chain of 2,500 edges)"
     return [
@@ -69,10 +69,6 @@ def _failed(topic: str, promise: str, comparison: Comparison | None) -> Target |
     """A missed target if Everlog was run and failed, otherwise None."""
     row = comparison.row(EVERLOG) if comparison else None
     return Target(topic, promise, f"everlog: {row.error}", False) if row and row.error else None
-
-
-def _least_ratio(comparison: Comparison | None, system: str) -> float | None:
-    return ratio(comparison, system) if comparison else None
 
 
 def _share_of_rate(comparison: Comparison | None) -> float | None:
@@ -94,13 +90,12 @@ def _round_ms(comparison: Comparison | None) -> float | None:
 
 def _ahead_nonlinear(topic: str, comparison: Comparison | None) -> Target:
     promise = "nonlinear DAG-S ahead of DuckDB, Souffle (if there), clingo, Nemo"
-    failed = _failed(topic, promise, comparison)
-    if failed:
+    if failed := _failed(topic, promise, comparison):
         return failed
-    factors = {name: _least_ratio(comparison, name) for name in NONLINEAR_PEERS}
+    factors = {name: ratio(comparison, name) for name in NONLINEAR_PEERS if comparison}
     known = {name: factor for name, factor in factors.items() if factor is not None}
     if not known:
-        return Target(topic, promise, "-", None)
+        return Target(topic, promise)
     shown = ", ".join(f"{name} takes {factor:.2f} times ours" for name, factor in known.items())
     absent = [name for name in NONLINEAR_PEERS if name not in known]
     shown += f" (without {', '.join(absent)})" if absent else ""
@@ -124,7 +119,7 @@ def _bytes(promise: str, held: Mapping[str, Any] | None, limit: float) -> Target
     leading column is the rest), or else the growth of the process; both are shown. If the second sort order took no
     memory it was not built, and the target counts as not measured."""
     if held is None:
-        return Target("memory", promise, "-", None)
+        return Target("memory", promise)
     if "error" in held:
         return Target("memory", promise, f"everlog: {held['error']}", False)
     accounted, resident = held["accounted"], held["resident"]
@@ -159,7 +154,7 @@ def _start(startup: Startup | None) -> list[Target]:
         "the first run shows a progress line",
     )
     if startup is None:
-        return [Target("start", promise, "-", None) for promise in promises]
+        return [Target("start", promise) for promise in promises]
     imported, answered, compiled, progress = promises
     whole = startup.knowledge_base_imported
     measured = _at_most("start", imported, startup.imported, 0.5, "s")
@@ -180,13 +175,9 @@ def _start(startup: Startup | None) -> list[Target]:
 
 def _at_least(topic: str, promise: str, measured: float | None, limit: float, unit: str) -> Target:
     met = None if measured is None else measured >= limit
-    return Target(topic, promise, _shown(measured, unit), met)
+    return Target(topic, promise, "-" if measured is None else f"{measured:.3g} {unit}", met)
 
 
 def _at_most(topic: str, promise: str, measured: float | None, limit: float, unit: str) -> Target:
-    met = None if measured is None else measured <= limit
-    return Target(topic, promise, _shown(measured, unit), met)
-
-
-def _shown(measured: float | None, unit: str) -> str:
-    return "-" if measured is None else f"{measured:.3g} {unit}"
+    target = _at_least(topic, promise, measured, limit, unit)
+    return target if measured is None else replace(target, met=measured <= limit)

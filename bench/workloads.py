@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench import generators
-from bench.inputs import SHARED, read_shared, table_of
+from bench.inputs import read_shared, table_of
 from bench.programs import LINEAR, NONLINEAR, SAME_GENERATION, Program
 
 OURS = ("everlog", "everlog all cores")
@@ -22,7 +22,7 @@ FAST_PEERS = (*OURS, *KERNELS, "duckdb", "souffle")
 class Workload:
     """A program, its facts and the systems that run it.
 
-    ``facts`` is the expected number of answers, if known; ``shared`` the file of the shared data that it needs. A
+    ``facts`` is the expected number of answers, if known; ``shared`` are the files of the shared data that it needs. A
     ``long`` workload runs only if it is named or with ``--full``. A system is stopped
     after ``timeout`` seconds, and run at most ``runs`` times: twice for workloads without a target."""
 
@@ -31,15 +31,11 @@ class Workload:
     tables: Callable[[], dict[str, Any]]
     systems: tuple[str, ...]
     facts: int | None = None
-    shared: str | None = None
+    shared: tuple[str, ...] = ()
     quick: bool = False
     long: bool = False
     timeout: float = 30
     runs: int = 3
-
-    def available(self) -> bool:
-        """Whether its data is on this machine."""
-        return self.shared is None or (SHARED / self.shared).exists()
 
 
 def _edges(make: Callable[[], generators.Edges], relation: str = "edge") -> Callable[[], dict[str, Any]]:
@@ -57,7 +53,7 @@ def dag_r() -> generators.Edges:
 
 
 def _shared_closure(name: str, path: str, facts: int, systems: tuple[str, ...], **options: Any) -> Workload:
-    return Workload(name, LINEAR, lambda: {"edge": read_shared(path)}, systems, facts=facts, shared=path, **options)
+    return Workload(name, LINEAR, lambda: {"edge": read_shared(path)}, systems, facts=facts, shared=(path,), **options)
 
 
 WORKLOADS = {
@@ -66,15 +62,7 @@ WORKLOADS = {
         Workload("dag-s-linear", LINEAR, _edges(dag_s), LINEAR_PEERS, facts=441_690, quick=True),
         Workload("dag-s-nonlinear", NONLINEAR, _edges(dag_s), NONLINEAR_PEERS, facts=441_690, quick=True),
         Workload("dag-r-linear", LINEAR, _edges(dag_r), LINEAR_PEERS, facts=22_405_629),
-        Workload(
-            "dag-r-nonlinear",
-            NONLINEAR,
-            _edges(dag_r),
-            ("everlog",),
-            facts=22_405_629,
-            timeout=1800,
-            runs=1,
-        ),
+        Workload("dag-r-nonlinear", NONLINEAR, _edges(dag_r), ("everlog",), facts=22_405_629, timeout=1800, runs=1),
         Workload("chain2500-linear", LINEAR, _edges(lambda: generators.chain(2_500)), LINEAR_PEERS, facts=3_126_250),
         Workload("tree11-linear", LINEAR, _edges(lambda: generators.tree(11, seed=0, limit=71_390)), LINEAR_PEERS,
                  runs=2),

@@ -6,18 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.evidence import paper_figures
+from bench.modules.report import by_workload
 from bench.report import Results, table
 
 Time = tuple[float, bool]
 """Seconds, and whether the run was stopped after them."""
 
 
-def _forms(results: Results) -> dict[str, dict[str, Any]]:
-    by_name: dict[str, dict[str, Any]] = {}
-    for one in results.get("forms", ()):
-        if "error" not in one:
-            by_name.setdefault(one["workload"], {})[one["form"]] = one
-    return by_name
+def _forms(results: Results) -> dict[str, dict[str, Results]]:
+    return by_workload([one for one in results.get("forms", ()) if "error" not in one])
 
 
 def _time(one: Results | None, *keys: str) -> Time | None:

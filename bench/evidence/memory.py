@@ -64,7 +64,6 @@ def sampled(code: str) -> dict[str, Any]:
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Sample each system; the run fails if the numbers of pairs differ or a system was stopped."""
     results = {}
     for name, code in SYSTEMS.items():
         log_progress(name)

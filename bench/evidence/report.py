@@ -34,11 +34,8 @@ def write(ran: Mapping[str, SuiteRun], *, results: Path = RESULTS, quick: bool =
         parts += [f"### {each.name}: {each.title}", f"`python -m bench evidence {each.name}`"]
         parts.append(each.text(by_suite[each.suite]))
     if by_suite["theory"].get("counts"):
-        parts += [
-            "## Counts against theory",
-            f"`{SUITES['theory'].command}`",
-            theory.text(by_suite["theory"]["counts"]),
-        ]
+        counts = theory.text(by_suite["theory"]["counts"])
+        parts += ["## Counts against theory", f"`{SUITES['theory'].command}`", counts]
     parts += ["## Peers", "Seconds from facts to the last derived fact, best of the runs.", _peers(by_suite["general"])]
     parts += ["## Everything else", _links(results, quick)]
     path = results / "REPORT.md"
@@ -92,11 +89,7 @@ def _pictures(by_suite: Mapping[str, Results], results: Path) -> Iterator[str]:
         ("closure.png", "Closing DAG-R", plots.closure_bars(general, modules, results / "closure.png")),
         ("update.png", "A small update", plots.update_bars(general, results / "update.png")),
         ("memory.png", "Memory over time", plots.memory_over_time(by_suite["memory"], results / "memory.png")),
-        (
-            "scaling.png",
-            "Scaling",
-            plots.scaling_curves(maintenance, spark, results / "scaling.png"),
-        ),
+        ("scaling.png", "Scaling", plots.scaling_curves(maintenance, spark, results / "scaling.png")),
     )
     return (f"![{title}]({name})" for name, title, done in made if done)
 

@@ -6,7 +6,7 @@ import argparse
 import os
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from bench.evidence import report
@@ -44,23 +44,17 @@ def _run_suites(suites: Sequence[str], quick: bool, results: Path) -> dict[str, 
         log_progress(f"{name}: part {number} of {len(suites)}")
         ran[name] = SUITES[name].run(quick=quick, results=results)
         log_progress(f"{name}: {shown(ran[name].seconds)} minutes, {ran[name]}")
-    _log_times(ran)
-    return ran
-
-
-def _log_times(ran: Mapping[str, SuiteRun]) -> None:
     for name, each in ran.items():
         log_progress(f"{name:12} {shown(each.seconds):>6} {each}")
     log_progress(f"{'all':12} {shown(sum(each.seconds for each in ran.values())):>6}")
+    return ran
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench evidence", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*TABLES, *SUITES]))
     parser.add_argument("--kept", action="store_true", help="measure nothing, take what was measured last")
-    parser.add_argument(
-        "--quick", action="store_true", help="small sizes, into a new directory: whether all of it works"
-    )
+    parser.add_argument("--quick", action="store_true", help="small sizes, into a new directory: whether it works")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.names if name not in TABLES and name not in SUITES]
     if unknown:

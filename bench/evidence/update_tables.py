@@ -11,17 +11,17 @@ from bench.report import Results, count, table
 
 JOURNAL = ("counting", "dred", "fbf")
 NAMES = {"counting": "Counting", "dred": "DRed", "fbf": "FBF", "dredc": "DRed^c", "bfc": "B/F^c"}
-RECOMPUTED = ("rematerialise", "rematerialise with counters")
 INCOMPLETE = "not all was measured"
 
 
-def _records(results: Results, kind: str, sampling: str) -> list[dict[str, Any]]:
-    """The median record of each algorithm, for each input."""
-    return [
-        {r["algorithm"]: r for r in one["records"] if r["kind"] == kind and r["sampling"] == sampling}
-        for one in results.get("robustness", ())
-        if "records" in one
-    ]
+def _having(results: Results, part: str, key: str) -> list[Results]:
+    """The measurements of a part that have something."""
+    return [one for one in results.get(part, ()) if one.get(key)]
+
+
+def _uniform(one: Results, kind: str = "delete") -> dict[str, Any]:
+    """The record of each algorithm for uniform samples."""
+    return {r["algorithm"]: r for r in one["records"] if r["kind"] == kind and r["sampling"] == "uniform"}
 
 
 def scores(inputs: Iterable[Mapping[str, float]], algorithms: Sequence[str]) -> dict[str, list[float]]:
@@ -60,7 +60,7 @@ def _derivations(records: Mapping[str, Any]) -> dict[str, float]:
 
 
 def deleting(results: Results) -> str:
-    inputs = _records(results, "delete", "uniform")
+    inputs = list(map(_uniform, _having(results, "robustness", "records")))
     if not inputs:
         return INCOMPLETE
     rows = _score_rows("time", paper_figures.DELETING, scores(map(_seconds, inputs), JOURNAL))
@@ -69,20 +69,19 @@ def deleting(results: Results) -> str:
 
 
 def adding(results: Results) -> str:
-    inputs = _records(results, "add", "uniform")
-    if not inputs:
-        return INCOMPLETE
-    return table(SCORE, _score_rows("time", paper_figures.ADDING, scores(map(_seconds, inputs), JOURNAL)))
+    inputs = [_seconds(_uniform(one, "add")) for one in _having(results, "robustness", "records")]
+    return _times(paper_figures.ADDING, inputs)
+
+
+def _times(theirs: Mapping[str, tuple[float, float]], inputs: Sequence[Mapping[str, float]]) -> str:
+    """The scores of the algorithms by time, the papers' beside ours."""
+    return table(SCORE, _score_rows("time", theirs, scores(inputs, list(theirs)))) if inputs else INCOMPLETE
 
 
 def stratifying(results: Results) -> str:
     by_name: dict[str, dict[str, Any]] = {}
-    for one in results.get("robustness", ()):
-        if "records" in one:
-            records = {
-                r["algorithm"]: r for r in one["records"] if r["kind"] == "delete" and r["sampling"] == "uniform"
-            }
-            by_name.setdefault(one["workload"], {})[one["stratification"]] = records
+    for one in _having(results, "robustness", "records"):
+        by_name.setdefault(one["workload"], {})[one["stratification"]] = _uniform(one)
     both = [pair for pair in by_name.values() if len(pair) == 2]
     rows = []
     for algorithm, theirs in paper_figures.STRATIFYING.items():
@@ -105,21 +104,19 @@ def breakdown(results: Results) -> str:
     ]
     phases = {"counting": ("added", "deleted"), "dred": ("forward", "backward", "delete"),
               "fbf": ("forward", "backward", "delete")}  # fmt: skip
-    for one in results.get("robustness", ()):
-        if one.get("stratification") == "levels" and "records" in one:
-            records = {r["algorithm"]: r["figures"] for r in one["records"]
-                       if r["kind"] == "delete" and r["sampling"] == "uniform"}  # fmt: skip
-            counted = [records[a].get("instances", {}).get(p) for a, ps in phases.items() for p in ps]
+    for one in _having(results, "robustness", "records"):
+        if one["stratification"] == "levels":
+            records = _uniform(one)
+            counted = [records[a]["figures"].get("instances", {}).get(p) for a, ps in phases.items() for p in ps]
             rows.append([one["workload"], *map(count, counted)])
     return table(headings, rows)
 
 
 def walking(results: Results) -> str:
-    name = "symmetric-transitive"
-    one = next((one for one in results.get("robustness", ()) if one["workload"] == name and "records" in one), None)
-    if one is None:
+    cliques = [one for one in _having(results, "robustness", "records") if one["workload"] == "symmetric-transitive"]
+    if not cliques:
         return INCOMPLETE
-    medians = {(r["algorithm"], r["sampling"]): r["median"] for r in one["records"] if r["kind"] == "delete"}
+    medians = {(r["algorithm"], r["sampling"]): r["median"] for r in cliques[0]["records"] if r["kind"] == "delete"}
     rows = []
     for algorithm, theirs in paper_figures.UNIFORM_OVER_WALK.items():
         uniform, walk = medians.get((algorithm, "uniform")), medians.get((algorithm, "walk"))
@@ -128,7 +125,7 @@ def walking(results: Results) -> str:
 
 
 def break_even(results: Results) -> str:
-    ours = [one["points"] for one in results.get("break_even", ()) if "points" in one]
+    ours = [one["points"] for one in _having(results, "break_even", "points")]
     if not ours:
         return INCOMPLETE
     shares = {a: [points[a]["share"] for points in ours] for a in NAMES if a in ours[0]}
@@ -141,17 +138,11 @@ def break_even(results: Results) -> str:
 
 
 def large_deleting(results: Results) -> str:
-    inputs = [one["seconds"] for one in results.get("break_even", ()) if "seconds" in one]
-    if not inputs:
-        return INCOMPLETE
-    return table(SCORE, _score_rows("time", paper_figures.LARGE_DELETING, scores(inputs, (*JOURNAL, *RECOMPUTED))))
+    return _times(paper_figures.LARGE_DELETING, [one["seconds"] for one in _having(results, "break_even", "seconds")])
 
 
 def large_adding(results: Results) -> str:
-    inputs = [one["adding"] for one in results.get("break_even", ()) if one.get("adding")]
-    if not inputs:
-        return INCOMPLETE
-    return table(SCORE, _score_rows("time", paper_figures.LARGE_ADDING, scores(inputs, JOURNAL)))
+    return _times(paper_figures.LARGE_ADDING, [one["adding"] for one in _having(results, "break_even", "adding")])
 
 
 COMPARED = (("dred", "dredc"), ("fbf", "bfc"), ("dredc", "bfc"))
@@ -171,15 +162,14 @@ def _ratio_table(theirs: Mapping[str, tuple[float, ...]], inputs: Sequence[tuple
 
 def small_with_counters(results: Results) -> str:
     inputs = [
-        (f"{one['workload']} ({one['stratification']})",
-         _seconds({r["algorithm"]: r for r in one["records"] if r["kind"] == "delete" and r["sampling"] == "uniform"}))
-        for one in results.get("robustness", ()) if "records" in one
-    ]  # fmt: skip
+        (f"{one['workload']} ({one['stratification']})", _seconds(_uniform(one)))
+        for one in _having(results, "robustness", "records")
+    ]
     return _ratio_table(paper_figures.SMALL, inputs) if inputs else INCOMPLETE
 
 
 def large_with_counters(results: Results) -> str:
-    inputs = [(one["workload"], one["seconds"]) for one in results.get("break_even", ()) if "seconds" in one]
+    inputs = [(one["workload"], one["seconds"]) for one in _having(results, "break_even", "seconds")]
     return _ratio_table(paper_figures.LARGE, inputs) if inputs else INCOMPLETE
 
 

@@ -27,7 +27,6 @@ class Search:
         chosen = WORKLOADS[workload]
         facts = chosen.facts(size)
         self.setting, self.sampler = Setting(chosen.rules, facts, "levels"), Sampler(facts)
-        self.setting.prepare()
         self._rematerialised: dict[int, UpdateRun] = {}
 
     def deleted(self, column: str, count: int, limit: float | None = None) -> UpdateRun:
@@ -37,7 +36,6 @@ class Search:
         return self.setting.run(column, self.setting.state(column), delete=sample, limit=limit)
 
     def added(self, column: str, count: int, deleted: UpdateRun, limit: float) -> UpdateRun:
-        """Add the deleted facts again."""
         if deleted.done is None:
             return UpdateRun(0.0, None)
         sample = self.setting.encoded(self.sampler.draw("uniform", count, seed=0))
@@ -45,7 +43,6 @@ class Search:
         return self.setting.run(column, self.setting.state_after(column, deleted.done), insert=sample, limit=limit)
 
     def rematerialised(self, count: int) -> UpdateRun:
-        """Rematerialise without the first ``count`` facts of the sample."""
         if count not in self._rematerialised:
             runs = [self.deleted(REMATERIALISE, count) for _ in range(2)]
             self._rematerialised[count] = min(runs, key=lambda run: run.seconds)

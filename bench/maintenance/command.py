@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from bench.extras import RULES
 from bench.generators import forest
 from bench.inputs import table_of, write_tsv
 from bench.measure import ROOT
-from bench.small_updates import RULES
 
 CHANGED = 1_000
 """Number of explicit facts that an update changes: half are deleted, half inserted."""

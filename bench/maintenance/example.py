@@ -23,7 +23,6 @@ def example(n: int, cut_off: float) -> dict[str, Any]:
     """The best run of each algorithm; ``seconds`` is None if it was stopped. The algorithms run alternately."""
     facts = join_facts(n)
     setting = Setting(JOIN, facts, "levels")
-    setting.prepare()
     delete = setting.encoded({"r": facts["r"][n:].astype(np.int64)})
     runs: dict[str, list[UpdateRun]] = {column: [] for column in COLUMNS}
     for _ in range(RUNS):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from bench.inputs import is_here
 from bench.maintenance.report import report
 from bench.maintenance.workloads import WORKLOADS, UpdateWorkload
 from bench.measure import task
@@ -25,23 +26,18 @@ FOREST = {"trees": 2_700, "size": 1_000}
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Run the named experiments, or all."""
     quick, names = options.quick, options.names
     results: dict[str, Any] = {"robustness": [], "break_even": [], "example": [], "command": {}}
     for workload in WORKLOADS.values():
-        if names and workload.name not in names:
-            continue
-        if not workload.available():
-            log_progress(f"{workload.name} skipped: its data is not here")
-            continue
-        results["robustness"] += _robustness(workload, options)
+        if (not names or workload.name in names) and is_here(workload):
+            results["robustness"] += _robustness(workload, options)
     if not names or "break-even" in names:
         searched = [WORKLOADS[name] for name in QUICK_SEARCHED] if quick else WORKLOADS.values()
-        results["break_even"] = [_break_even(workload, quick) for workload in searched if workload.available()]
+        results["break_even"] = [_break_even(workload, quick) for workload in searched if is_here(workload)]
     if not names or "example" in names:
         results["example"] = _example(quick)
     if "command" in names or not (names or quick):
-        results["command"] = task("command_update", FOREST, 900, one_core=False)
+        results["command"] = task("maintenance.command.command_update", FOREST, 900, one_core=False)
     return report(results)
 
 
@@ -51,7 +47,7 @@ def _robustness(workload: UpdateWorkload, options: argparse.Namespace) -> list[d
     for stratification in STRATIFICATIONS[:1] if quick else STRATIFICATIONS:
         job = {"workload": workload.name, "stratification": stratification}
         size = workload.quick if quick else workload.size
-        ran = task("robustness", {**job, "size": size, **limits}, 1_200 if options.full else 400)
+        ran = task("maintenance.robustness.robustness", {**job, "size": size, **limits}, 1_200 if options.full else 400)
         records.append({**job, **ran})
         if ran.get("strata") == 1:
             log_progress(f"{workload.name} is one stratum either way")
@@ -62,12 +58,15 @@ def _robustness(workload: UpdateWorkload, options: argparse.Namespace) -> list[d
 def _break_even(workload: UpdateWorkload, quick: bool) -> dict[str, Any]:
     size = workload.quick if quick else workload.middle
     job = {"workload": workload.name, "size": size, "steps": 4 if quick else 10, "seconds": 2.0 if quick else 10.0}
-    return {"workload": workload.name, **task("break_even", job, 200)}
+    return {"workload": workload.name, **task("maintenance.break_even.break_even", job, 200)}
 
 
 def _example(quick: bool) -> list[dict[str, Any]]:
     cut_off = 2.0 if quick else 10.0
-    return [task("example", {"n": n, "cut_off": cut_off}, 120) for n in (QUICK_SIZES if quick else SIZES)]
+    return [
+        task("maintenance.example.example", {"n": n, "cut_off": cut_off}, 120)
+        for n in (QUICK_SIZES if quick else SIZES)
+    ]
 
 
 BENCHMARK = Benchmark(measure, (*WORKLOADS, *EXTRAS), ("full",))

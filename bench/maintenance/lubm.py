@@ -109,12 +109,10 @@ class Generator:
         return members[starts + (self.random.random(len(groups)) * sizes).astype(np.int64)]
 
     def some(self, share: float, *columns: Column) -> tuple[Column, ...]:
-        """A random share of the rows."""
         kept = self.random.random(len(columns[0])) < share
         return tuple(column[kept] for column in columns)
 
     def add_facts(self, predicate: str, *columns: Column) -> None:
-        """Add facts of a predicate."""
         self.facts.setdefault(predicate, []).append(np.stack(columns, axis=1))
 
 

@@ -25,7 +25,6 @@ PHASES = {
 
 
 def report(results: Results) -> Report:
-    """The results as tables with the papers' columns."""
     parts: list[str] = []
     if results["robustness"]:
         parts += ["## Workloads", workloads_text(results["robustness"])]
@@ -101,15 +100,9 @@ def instances_text(robustness: Sequence[Results]) -> str:
     rows = []
     for one, sampling in _instances(robustness):
         records = {r["algorithm"]: r for r in one["records"] if r["sampling"] == sampling and r["kind"] == "delete"}
-        cells = [
-            count(
-                records[algorithm]["figures"].get("instances", {}).get(phase, 0)
-                if records[algorithm]["seconds"]
-                else None
-            )
-            for algorithm, phases in PHASES.items()
-            for phase in phases
-        ]
+        counted = {a: r["figures"].get("instances", {}) if r["seconds"] else None for a, r in records.items()}
+        cells = [count(None if (each := counted[a]) is None else each.get(phase, 0))
+                 for a, phases in PHASES.items() for phase in phases]  # fmt: skip
         extra = (("dred", "overdeleted"), ("dredc", "overdeleted"), ("bfc", "checked"))
         cells += [count(records[algorithm]["figures"].get(name)) for algorithm, name in extra]
         rows.append([one["workload"], STRATA[one["stratification"]], sampling, *cells, count(one["instances"])])
@@ -131,9 +124,8 @@ def auto_text(robustness: Sequence[Results]) -> str:
         taken = instances[instance].get("auto")
         shown = ["-" if taken is None else f"{taken * 1000:.1f}", best, f"{instances[instance][best] * 1000:.1f}"]
         rows.append([*instance, *shown, f"{ratio:.2f}", "yes" if within else "no", chosen.get(instance, "-")])
-    return table(
-        ("workload", "strat", "sample", "kind", "auto ms", "best", "best ms", "ratio", "within", "chosen"), rows
-    )
+    headings = ("workload", "strat", "sample", "kind", "auto ms", "best", "best ms", "ratio", "within", "chosen")
+    return table(headings, rows)
 
 
 def break_even_text(searched: Sequence[Results]) -> str:
@@ -151,17 +143,13 @@ def break_even_text(searched: Sequence[Results]) -> str:
         ]
         rows.append([one["workload"], count(one["explicit"]), *cells])
     for name, average in (("average score", mean), ("median score", median), ("maximal score", max)):
-        scores = [
-            average(
-                [
-                    max(max(p["facts"], 1) for p in one["points"].values()) / max(one["points"][a]["facts"], 1)
-                    for one in done
-                ]
-            )
-            for a in algorithms
-        ]
-        rows.append([name, "", *(f"{score:.2f}" for score in scores)])
+        rows.append([name, "", *(f"{average([_behind(one['points'], a) for one in done]):.2f}" for a in algorithms)])
     return table(("workload", "explicit", *algorithms), rows)
+
+
+def _behind(points: Results, algorithm: str) -> float:
+    """The largest break-even point of an input divided by that of an algorithm."""
+    return max(max(point["facts"], 1) for point in points.values()) / max(points[algorithm]["facts"], 1)
 
 
 def large_text(searched: Sequence[Results]) -> str:
@@ -175,14 +163,12 @@ def large_text(searched: Sequence[Results]) -> str:
 
 
 def example_text(scaling: Sequence[Results]) -> str:
-    """Seconds of Example 1 of the thesis by n."""
     rows = []
     for one in scaling:
         if "columns" in one:
             cells = [one["columns"][c] for c in EXAMPLE_COLUMNS]
-            rows.append(
-                [f"{one['n']:,}", *(f"{c['spent']:.4f}" if c["seconds"] else f">{c['spent']:.0f}" for c in cells)]
-            )
+            seconds = (f"{c['spent']:.4f}" if c["seconds"] else f">{c['spent']:.0f}" for c in cells)
+            rows.append([f"{one['n']:,}", *seconds])
     return table(("n", *EXAMPLE_COLUMNS), rows)
 
 
@@ -197,7 +183,6 @@ def _seconds(record: Results) -> str:
 
 
 def plot(results: Results, path: Path) -> None:
-    """Draw median seconds of deleting a uniform sample, and the growth of Example 1, both on logarithmic scales."""
     shown = {
         key[0]: {column: seconds.get(column) for column in COLUMNS}
         for key, seconds in medians(results["robustness"]).items()

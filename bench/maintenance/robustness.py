@@ -13,7 +13,7 @@ from typing import Any
 
 from bench.maintenance.samples import Sampler, Sampling
 from bench.maintenance.setting import COLUMNS, REMATERIALISE, Setting, UpdateRun
-from bench.maintenance.workloads import WORKLOADS
+from bench.maintenance.workloads import WORKLOADS, changed_facts
 from everlog.analysis.stratify import Kind
 
 SAMPLINGS: tuple[Sampling, ...] = ("uniform", "walk")
@@ -33,7 +33,6 @@ class Measured:
     all_figures: list[dict[str, Any]] = field(default_factory=list, repr=False)
 
     def note(self, run: UpdateRun) -> None:
-        """Record a run."""
         if run.done is None:
             self.cut_off = run.seconds
             return
@@ -41,7 +40,6 @@ class Measured:
         self.all_figures.append(run.figures())
 
     def finished(self) -> dict[str, Any]:
-        """The record for the report."""
         if self.seconds:
             ranked = sorted(range(len(self.seconds)), key=self.seconds.__getitem__)
             self.figures = self.all_figures[ranked[len(ranked) // 2]]
@@ -70,8 +68,7 @@ def robustness(workload: str, size: int, stratification: Kind, **limits: Any) ->
     chosen, sample_limits = WORKLOADS[workload], SampleLimits(**limits)
     facts = chosen.facts(size)
     setting, sampler = Setting(chosen.rules, facts, stratification), Sampler(facts)
-    setting.prepare()
-    changed = chosen.change(sampler.size)
+    changed = changed_facts(sampler.size)
     records = []
     for sampling in SAMPLINGS:
         records += _sampled(setting, sampler, sampling, changed, sample_limits)

@@ -31,7 +31,6 @@ class Sampler:
         self.starts = np.searchsorted(first[self.by_first], np.arange(nodes + 1))
 
     def draw(self, sampling: Sampling, count: int, seed: int) -> Facts:
-        """Draw ``count`` distinct explicit facts."""
         random = np.random.default_rng(seed)
         if sampling == "uniform":
             return self._at(random.permutation(self.size)[:count])

@@ -6,8 +6,9 @@ States are immutable, so every update starts from the initial state and nothing 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,12 +32,12 @@ ALGORITHMS: tuple[Algorithm, ...] = ("counting", "dred", "fbf", "dredc", "bfc", 
 REMATERIALISE = "rematerialise"
 REMATERIALISE_COUNTED = "rematerialise with counters"
 COLUMNS = (*ALGORITHMS, REMATERIALISE_COUNTED, REMATERIALISE)
+Result = TypeVar("Result")
 COUNTED = ("dredc", "bfc", "auto", REMATERIALISE_COUNTED)
 """The algorithms that start from both counters. Counting starts from its trace, the others from the facts alone."""
 
 
 def relations_of(facts: Facts, universe: int) -> FactSet:
-    """Facts as relations of the engine."""
     return FactSet(
         {
             Predicate(name, rows.shape[1]): Relation.from_columns(
@@ -52,6 +53,16 @@ def limits_of(seconds: float | None) -> Limits:
     return Limits(deadline=None if seconds is None else time.monotonic() + seconds)
 
 
+def timed(work: Callable[[], Result]) -> tuple[float, Result | None]:
+    """The seconds of some work on an engine, and its result; None if it was stopped at a limit."""
+    began = time.perf_counter()
+    try:
+        result: Result | None = work()
+    except LimitError:
+        result = None
+    return time.perf_counter() - began, result
+
+
 @dataclass(frozen=True)
 class UpdateRun:
     """One timed update; ``done`` is None if it was stopped at the time limit."""
@@ -60,7 +71,6 @@ class UpdateRun:
     done: SignedChange | None
 
     def figures(self) -> dict[str, Any]:
-        """Its statistics that are counts or names."""
         if self.done is None:
             return {}
         stats = self.done.statistics
@@ -81,22 +91,17 @@ class Setting:
         results, statistics = seminaive(self.engine(), self.program, explicit)
         self.bare = Materialisation(explicit, results.settled(), instances=statistics.instances)
         self.seconds["first"] = time.perf_counter() - began
-
-    def prepare(self, traced: bool = True) -> None:
-        """Compute the counters and, if ``traced``, the trace."""
         began = time.perf_counter()
         nr = nonrecursive_counts(self.engine(), self.program, self.bare)
         self.seconds["nonrecursive"] = time.perf_counter() - began
         rec = recursive_counts(self.engine(), self.program, self.bare)
         self.seconds["counters"] = time.perf_counter() - began
         self.counted = replace(self.bare, nr=nr, rec=rec)
-        if traced:
-            began = time.perf_counter()
-            self.traced = with_trace(self.engine(), self.program, self.bare)
-            self.seconds["trace"] = time.perf_counter() - began
+        began = time.perf_counter()
+        self.traced = with_trace(self.engine(), self.program, self.bare)
+        self.seconds["trace"] = time.perf_counter() - began
 
     def encoded(self, facts: Facts) -> FactSet:
-        """The facts as relations of the engine."""
         return relations_of(facts, self.universe)
 
     def engine(self, limit: float | None = None) -> Engine:
@@ -104,7 +109,6 @@ class Setting:
         return Engine(self.universe, {}, limits=limits_of(limit), given_first=self.heads_first)
 
     def state(self, column: str) -> Materialisation:
-        """The state that an algorithm starts from."""
         return self.traced if column == "counting" else self.counted if column in COUNTED else self.bare
 
     def run(
@@ -118,12 +122,7 @@ class Setting:
         """Time one update, stopped after ``limit`` seconds."""
         algorithm: Any = REMATERIALISE if column.startswith(REMATERIALISE) else column
         engine = self.engine(limit)
-        began = time.perf_counter()
-        try:
-            done = update(engine, self.program, old, delete, insert, algorithm)
-        except LimitError:
-            return UpdateRun(time.perf_counter() - began, None)
-        return UpdateRun(time.perf_counter() - began, done)
+        return UpdateRun(*timed(lambda: update(engine, self.program, old, delete, insert, algorithm)))
 
     def state_after(self, column: str, done: SignedChange) -> Materialisation:
         """The state after an update, with the bookkeeping that the next update by this algorithm starts from."""

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bench import generators
-from bench.inputs import SHARED, read_shared
+from bench.extras import RULES as ANCESTORS
+from bench.inputs import read_shared
 from bench.maintenance import lubm
-from bench.small_updates import RULES as ANCESTORS
 
 Facts = dict[str, npt.NDArray[np.int64]]
 """Explicit facts: for each predicate an ``(n, arity)`` array of numbers."""
@@ -36,7 +36,7 @@ class UpdateWorkload:
     """A program and its facts: ``facts(size)`` generates them.
 
     ``size`` is that of a full run, ``quick`` that of a quick one, ``middle`` that of the search for the break-even
-    point, which computes the workload many times. An update changes ``changed`` facts, at most one in a hundred."""
+    point, which computes the workload many times."""
 
     name: str
     rules: str
@@ -44,16 +44,12 @@ class UpdateWorkload:
     size: int
     middle: int
     quick: int
-    changed: int = 1_000
     shared: tuple[str, ...] = ()
 
-    def available(self) -> bool:
-        """Whether its data is on this machine."""
-        return all((SHARED / path).exists() for path in self.shared)
 
-    def change(self, explicit: int) -> int:
-        """The number of facts that an update of the robustness experiment changes."""
-        return max(1, min(self.changed, explicit // 100))
+def changed_facts(explicit: int) -> int:
+    """The number of facts that a small update changes: 1,000, and at most one in a hundred."""
+    return max(1, min(1_000, explicit // 100))
 
 
 def _mutual_rules(classes: int, rules: int, relations: int, seed: int) -> str:

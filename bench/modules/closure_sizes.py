@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bench.generators import Edges
-from bench.inputs import SHARED
+from bench.inputs import is_here
 from bench.modules.data import RDFS, SKOS, read_rdf, read_tables
 from bench.modules.setting import Setting
 from bench.programs import LINEAR, NONLINEAR
@@ -20,20 +20,15 @@ class Published:
     """A relation of the shared data and the number of pairs in its transitive closure."""
 
     name: str
-    paths: tuple[str, ...]
+    shared: tuple[str, ...]
     pairs: int
     predicates: tuple[str, ...] = ()
     """IRIs, for an RDF file; ^ before an IRI means its inverse."""
 
-    def available(self) -> bool:
-        """Whether its data is on this machine."""
-        return all((SHARED / path).exists() for path in self.paths)
-
     def edges(self) -> Edges:
-        """The edges of the relation."""
         if self.predicates:
-            return read_rdf(self.paths[0], {"edge": self.predicates})["edge"]
-        return np.concatenate(list(read_tables({path: path for path in self.paths}).values()))
+            return read_rdf(self.shared[0], {"edge": self.predicates})["edge"]
+        return np.concatenate(list(read_tables({path: path for path in self.shared}).values()))
 
 
 def _graph(name: str, pairs: int) -> Published:
@@ -83,7 +78,7 @@ def closure_sizes() -> dict[str, Any]:
     """The sizes of all closures whose data is available, by the linear and by the nonlinear rule."""
     records = []
     for published in PUBLISHED:
-        if published.available():
+        if is_here(published):
             edges = published.edges()
             results = {program.name: closure(edges, program.rules) for program in (LINEAR, NONLINEAR)}
             counted = {name: pairs for name, (pairs, _) in results.items()}

@@ -6,10 +6,11 @@ import argparse
 from functools import partial
 from typing import Any
 
+from bench.inputs import is_here
 from bench.measure import task
 from bench.modules.report import report
+from bench.modules.targets import DAG
 from bench.modules.workloads import WORKLOADS, ModuleWorkload
-from bench.progress import log_progress
 from bench.report import Report
 from bench.suites import Benchmark
 
@@ -22,27 +23,22 @@ QUICK = ("dag-r-nonlinear", "gene-ontology", "gemet", "relations", "categories-s
 GENERAL_SINGLES = 2
 """Number of single edges that are deleted with general rules."""
 
-LISTED = "dag-r-nonlinear"
 _task = partial(task, timeout=240.0)
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Run the named experiments, or all."""
     quick, names = options.quick, options.names
     wanted = names or [*EXTRAS, *(QUICK if quick else WORKLOADS)]
-    size = WORKLOADS[LISTED].quick if quick else WORKLOADS[LISTED].size
+    size = WORKLOADS[DAG].quick if quick else WORKLOADS[DAG].size
     results: dict[str, Any] = {
-        "sizes": _task("closure_sizes", {}) if "sizes" in wanted else {},
+        "sizes": _task("modules.closure_sizes.closure_sizes", {}) if "sizes" in wanted else {},
         "components": _components(quick) if "components" in wanted else [],
-        "columns": _task("columns", {"workload": LISTED, "size": size}) if "columns" in wanted else {},
-        "held": _task("held", {"size": size}) if "held" in wanted else {},
+        "columns": _task("modules.extras.columns", {"size": size}) if "columns" in wanted else {},
+        "held": _task("modules.extras.held_memory", {"size": size}) if "held" in wanted else {},
         "forms": [],
     }
     for workload in WORKLOADS.values():
-        if workload.name in wanted:
-            if not workload.available():
-                log_progress(f"{workload.name} skipped: its data is not here")
-                continue
+        if workload.name in wanted and is_here(workload):
             results["forms"] += _forms(workload, quick)
     return report(results)
 
@@ -52,7 +48,7 @@ def _components(quick: bool) -> list[dict[str, Any]]:
     records = []
     for nodes, form in QUICK_COMPONENTS if quick else COMPONENTS:
         singles = GENERAL_SINGLES if form == "standard" else limits["singles"]
-        records.append(_task("component", {"nodes": nodes, "form": form, **limits, "singles": singles}))
+        records.append(_task("modules.extras.component", {"nodes": nodes, "form": form, **limits, "singles": singles}))
     return records
 
 
@@ -60,7 +56,7 @@ def _forms(workload: ModuleWorkload, quick: bool) -> list[dict[str, Any]]:
     records = []
     for form in workload.forms:
         job = {"workload": workload.name, "size": workload.quick if quick else workload.size, "form": form}
-        ran = _task("module_form", {**job, **(QUICK_LIMITS if quick else LIMITS)})
+        ran = _task("modules.forms.measure_form", {**job, **(QUICK_LIMITS if quick else LIMITS)})
         records.append({**job, **ran})
     return records
 

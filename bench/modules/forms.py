@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from bench.extras import resident_bytes
 from bench.maintenance.samples import Sampler
-from bench.maintenance.workloads import Facts
-from bench.memory import resident_bytes
+from bench.maintenance.workloads import Facts, changed_facts
 from bench.modules.queries import time_queries
 from bench.modules.setting import Form, Setting, State, Step
 from bench.modules.workloads import WORKLOADS, ModuleWorkload
@@ -54,7 +54,6 @@ class FormLimits:
     cut_off: float
 
     def of_update(self, form: Form) -> float:
-        """Maximum seconds of an update."""
         return self.cut_off if form == "standard" else self.longest
 
 
@@ -67,7 +66,6 @@ class Timed:
     cut_off: float | None = None
 
     def note(self, step: Step) -> None:
-        """Record a run."""
         if step.state is None:
             self.cut_off = step.seconds
         else:
@@ -162,8 +160,7 @@ def _updated(
     limits: FormLimits,
     results: dict[str, Any],
 ) -> None:
-    """Measure small changes, single edges and a large deletion."""
-    changed = workload.change(sampler.size)
+    changed = changed_facts(sampler.size)
     results["changed"] = changed
     results["delete"], results["insert"] = changes(setting, state, sampler, changed, limits.samples, limits)
     if workload.single and setting.form == "compact":

@@ -52,7 +52,6 @@ class Query:
         return self.topic is not None
 
     def rule(self) -> str:
-        """The query as a rule."""
         pairs = f"{self.predicate}(?x, ?y)"
         if self.column is None:
             return f"answer(?x, ?y) :- {pairs} ."
@@ -67,7 +66,6 @@ class Query:
 
 
 def queries(predicate: str, first_topic: int) -> list[Query]:
-    """The queries Q0 to Q10 on a predicate."""
     results = [Query("Q0", predicate)]
     for column, number in ((0, 1), (1, 6)):
         results.append(Query(f"Q{number}", predicate, column))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from bench.report import Report, Results, number, table
 
 
 def report(results: Results) -> Report:
-    """The results as tables with the papers' columns."""
     parts: list[str] = []
     forms = results["forms"]
     if forms:
@@ -54,7 +53,7 @@ def materialising_text(forms: Sequence[Results]) -> str:
     """Sizes and seconds (modular paper, table 1; storage paper, tables 1 and 2)."""
     headings = ("workload", "rules", "modules", "explicit", "facts", "closure", *FORMS, "standard / compact")
     rows = []
-    for name, by_form in _by_workload(forms):
+    for name, by_form in by_workload(forms).items():
         known = next((one for one in reversed(list(by_form.values())) if "facts" in one), None)
         if known is None:
             errors = [one["error"] for one in by_form.values() if "error" in one]
@@ -68,11 +67,10 @@ def materialising_text(forms: Sequence[Results]) -> str:
 
 
 def memory_text(forms: Sequence[Results]) -> str:
-    """Megabytes (storage paper, tables 1 and 2)."""
     columns = ("peak", "held", "counted", "asked")
     headings = ("workload", *(f"{form} {column}" for form in FORMS for column in columns), "plain / compact")
     rows = []
-    for name, by_form in _by_workload(forms):
+    for name, by_form in by_workload(forms).items():
         cells = []
         for form in FORMS:
             one = by_form.get(form, {})
@@ -84,11 +82,10 @@ def memory_text(forms: Sequence[Results]) -> str:
 
 
 def updates_text(forms: Sequence[Results]) -> str:
-    """Milliseconds (modular paper, table 2)."""
     kinds = {"delete": "delete", "insert": "insert", "large": "25%"}
     headings = ("workload", "changed", *(f"{form} {shown}" for shown in kinds.values() for form in FORMS))
     rows = []
-    for name, by_form in _by_workload(forms):
+    for name, by_form in by_workload(forms).items():
         changed = next((f"{one['changed']:,}" for one in by_form.values() if "changed" in one), "-")
         cells = [_change(by_form.get(form, {}), kind) for kind in kinds for form in FORMS]
         rows.append([name, changed, *cells])
@@ -113,7 +110,7 @@ def queries_text(forms: Sequence[Results], family: str) -> str:
     """Every query (storage paper, table 3, and table 3 of its appendix)."""
     headings = ("workload", "query", "answers", "found", "of plain", "counted", "of plain")
     rows = []
-    for name, by_form in _by_workload(forms):
+    for name, by_form in by_workload(forms).items():
         for one in by_form.get("compact", {}).get("queries", {}).get(family, ()):
             cells = [_milliseconds(one.get("rows")), _times(one, "rows_ratio")]
             cells += [_milliseconds(one["count"]), _times(one, "count_ratio")]
@@ -126,7 +123,6 @@ def _times(one: Results, key: str) -> str:
 
 
 def components_text(components: Sequence[Results]) -> str:
-    """Seconds and memory of components by size and form."""
     headings = ("nodes", "form", "explicit", "facts", "materialise s", "held MB", "delete ms", "insert ms", "edges")
     rows = []
     for one in components:
@@ -140,7 +136,6 @@ def components_text(components: Sequence[Results]) -> str:
 
 
 def held_text(held: Results) -> str:
-    """The memory of a knowledge base by kind of bookkeeping, with and without modules."""
     parts = ("facts", "bookkeeping", "dictionary", "bytes")
     rows = [
         [maintain, name, *(_megabytes(one, part) for part in parts)]
@@ -151,7 +146,6 @@ def held_text(held: Results) -> str:
 
 
 def sizes_text(sizes: Results) -> str:
-    """Published and computed closure sizes."""
     if "sizes" not in sizes:
         return str(sizes.get("error", ""))
     rows = [
@@ -163,11 +157,12 @@ def sizes_text(sizes: Results) -> str:
     return table(("relation", "edges", "published", "linear", "nonlinear", "linear ms", "nonlinear ms"), rows)
 
 
-def _by_workload(forms: Sequence[Results]) -> Iterable[tuple[str, dict[str, Results]]]:
+def by_workload(forms: Sequence[Results]) -> dict[str, dict[str, Results]]:
+    """The records of each workload by form."""
     results: dict[str, dict[str, Results]] = {}
     for one in forms:
         results.setdefault(one["workload"], {})[one["form"]] = one
-    return results.items()
+    return results
 
 
 def _made(record: Results) -> str:
@@ -209,8 +204,7 @@ def _megabytes(record: Results, key: str) -> str:
 
 
 def plot(forms: Sequence[Results], path: Path) -> None:
-    """Draw seconds of materialising and memory held as bars on logarithmic scales."""
-    workloads = dict(_by_workload(forms))
+    workloads = by_workload(forms)
     shown: Mapping[str, Callable[[Results], float | None]] = {
         "seconds to materialise": lambda one: (one.get("materialise") or {}).get("seconds"),
         "MB held": lambda one: one["held"] / 1e6 if "held" in one else None,

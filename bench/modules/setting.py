@@ -6,22 +6,20 @@ modules in their compact form. States are immutable, so every update can start f
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from bench.maintenance.setting import limits_of, relations_of
+from bench.maintenance.setting import limits_of, relations_of, timed
 from bench.maintenance.workloads import Facts
 from everlog.analysis.check import check
 from everlog.analysis.stratify import stratify
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine
-from everlog.engine.relation import Relation
-from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
-from everlog.lang.syntax import Predicate
+from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation, with_counters
 from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
@@ -84,37 +82,34 @@ class Setting:
 
     def materialised(self, limit: float | None = None) -> Step:
         """Materialise in this form, without bookkeeping."""
-        engine, began = self.engine(limit), time.perf_counter()
-        try:
+        engine = self.engine(limit)
+
+        def materialise() -> State:
             facts, statistics = seminaive(engine, self.program, self.explicit)
-        except LimitError:
-            return Step(time.perf_counter() - began, None)
-        listed = FactSet(_listed(facts.items())) if self.form == "plain" else NONE
-        kept = Materialisation(self.explicit, facts.settled(), instances=statistics.instances)
-        return Step(time.perf_counter() - began, State(kept, listed))
+            compact = [(p, r) for p, r in facts.items() if self.form == "plain" and r.base is not None]
+            kept = Materialisation(self.explicit, facts.settled(), instances=statistics.instances)
+            return State(kept, FactSet({p: relation.plain() for p, relation in compact}))
+
+        return Step(*timed(materialise))
 
     def counted(self, state: State, limit: float | None = None) -> Step:
         """The state with the counters that updates need."""
-        engine, began = self.engine(limit), time.perf_counter()
-        try:
-            kept = with_counters(engine, self.program, state.kept)
-        except LimitError:
-            return Step(time.perf_counter() - began, None)
-        return Step(time.perf_counter() - began, replace(state, kept=kept))
+        engine = self.engine(limit)
+        return Step(*timed(lambda: replace(state, kept=with_counters(engine, self.program, state.kept))))
 
     def updated(self, state: State, delete: FactSet = NONE, insert: FactSet = NONE, limit: float | None = None) -> Step:
         """Update by DRed^c, and modules by their own algorithms."""
-        engine, began = self.engine(limit), time.perf_counter()
-        try:
+        engine = self.engine(limit)
+
+        def change() -> tuple[SignedChange, State]:
             done = update(engine, self.program, state.kept, delete, insert, "dredc")
-        except LimitError:
-            return Step(time.perf_counter() - began, None)
-        changed = {
-            predicate: (relation - done.deleted.relation(predicate)) | done.inserted.relation(predicate)
-            for predicate, relation in state.listed.items()
-        }
-        spent = time.perf_counter() - began
-        new = State(done.materialisation, FactSet(changed))
+            listed = {p: (r - done.deleted.relation(p)) | done.inserted.relation(p) for p, r in state.listed.items()}
+            return done, State(done.materialisation, FactSet(listed))
+
+        spent, made = timed(change)
+        if made is None:
+            return Step(spent, None)
+        done, new = made
         return Step(spent, new, self.visible(done.deleted).count, self.visible(done.inserted).count)
 
     def visible(self, facts: FactSet) -> FactSet:
@@ -123,14 +118,4 @@ class Setting:
         return facts.restricted(predicate for predicate in facts if predicate not in hidden)
 
     def modules(self) -> dict[str, int]:
-        """The number of modules of each kind."""
-        counts: dict[str, int] = {}
-        for stratum in self.program.strata:
-            if stratum.alone is not None:
-                kind = stratum.alone.kind
-                counts[kind] = counts.get(kind, 0) + 1
-        return counts
-
-
-def _listed(relations: Iterable[tuple[Predicate, Relation]]) -> dict[Predicate, Relation]:
-    return {predicate: relation.plain() for predicate, relation in relations if relation.base is not None}
+        return dict(Counter(stratum.alone.kind for stratum in self.program.strata if stratum.alone is not None))

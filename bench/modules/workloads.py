@@ -9,7 +9,6 @@ import numpy as np
 
 from bench import generators
 from bench.generators import Edges
-from bench.inputs import SHARED
 from bench.maintenance.workloads import GO, Facts
 from bench.modules import programs
 from bench.modules.data import SKOS, read_rdf, read_tables
@@ -35,8 +34,7 @@ class ModuleWorkload:
     quick one.
 
     Queries run if ``asked`` is set, on the predicate ``closure`` and, if there is one, the virtual union ``union``.
-    ``forms`` are measured. An update changes ``changed`` facts, at most one in a hundred; with ``single``, facts are
-    also deleted and inserted one by one."""
+    ``forms`` are measured. With ``single``, facts are also deleted and inserted one by one."""
 
     name: str
     rules: str
@@ -48,21 +46,12 @@ class ModuleWorkload:
     asked: bool = False
     single: bool = False
     forms: tuple[Form, ...] = FORMS
-    changed: int = 1_000
     shared: tuple[str, ...] = ()
-
-    def available(self) -> bool:
-        """Whether its data is on this machine."""
-        return all((SHARED / path).exists() for path in self.shared)
 
     def inputs(self, size: int) -> tuple[Facts, Facts]:
         """The facts that updates sample, and the facts that only queries need."""
         facts = self.facts(size)
         return facts, topics(facts) if self.asked else {}
-
-    def change(self, explicit: int) -> int:
-        """The number of facts that a small update changes."""
-        return max(1, min(self.changed, explicit // 100))
 
 
 def topics(facts: Facts) -> Facts:

@@ -52,7 +52,6 @@ def _generated(number: int) -> dict[str, None]:
 
 
 def queries() -> dict[str, str]:
-    """The text of the 14 queries by name."""
     return {f"Q{number}": (SHARED / "lubm" / "queries" / f"q{number}.rq").read_text() for number in range(1, 15)}
 
 

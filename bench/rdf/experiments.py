@@ -26,7 +26,6 @@ QUICK, USUAL = ("lubm-1",), ("lubm-1", "lubm-10")
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Read, materialise and query each workload by every system."""
     if not ONTOLOGY.exists():
         log_progress("LUBM's ontology is not here")
         return Report({})
@@ -42,7 +41,8 @@ def measure(options: argparse.Namespace) -> Report:
                     about = {"workload": name, "system": reasoner.name, "given": given}
                     results["reasoned"].append({**about, **_best(reasoner, workload, scratch)})
             asked = {
-                system: task("rdf_queries", {"system": system, "directory": scratch}, TIMEOUT) for system in ASKING
+                system: task("rdf.query_times.measure_queries", {"system": system, "directory": scratch}, TIMEOUT)
+                for system in ASKING
             }
             results["asked"].append({"workload": name, **asked})
     return report(results)
@@ -50,7 +50,7 @@ def measure(options: argparse.Namespace) -> Report:
 
 def _run(reasoner: Reasoner, workload: RdfWorkload, directory: str) -> ProcessResult:
     log_progress(f"{workload.name}: {reasoner.name}")
-    job = {"task": "rdf_reasoner", "system": reasoner.name, "directory": directory}
+    job = {"task": "rdf.reasoners.measure_reasoner", "system": reasoner.name, "directory": directory}
     return start({**job, "one_core": reasoner.one_core}, TIMEOUT)
 
 

@@ -12,7 +12,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from bench.rdf.data import queries
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bench.rdf.data import TYPE, queries
 
 REPEATS = 5
 SECONDS = 2.0
@@ -70,28 +73,20 @@ def timed(ask: Callable[[], list[Any]]) -> dict[str, Any]:
 
 def _export(kb: Any, path: Path) -> None:
     """Write all facts as N-Triples."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from bench.rdf.data import TYPE
-
     with path.open("wb") as file:
         for predicate in kb.predicates:
             subjects, *values = kb[predicate].texts()
             if not len(subjects):
                 continue
             verb = f"<{TYPE}>" if predicate.arity == 1 else predicate.name
-            value = values[0] if values else pa.scalar(predicate.name, pa.large_string())
-            space, end = pa.scalar(" ", pa.large_string()), pa.scalar(" .\n", pa.large_string())
-            rest = pc.binary_join_element_wise(subjects, pa.scalar(verb, pa.large_string()), value, space)
-            file.write(
-                "".join(pc.binary_join_element_wise(rest, end, pa.scalar("", pa.large_string())).to_pylist()).encode()
-            )
+            texts = (f" {verb} ", predicate.name, " .\n", "")
+            between, name, end, nothing = (pa.scalar(text, pa.large_string()) for text in texts)
+            lines = pc.binary_join_element_wise(subjects, between, *(values or [name]), end, nothing)
+            file.write("".join(lines.to_pylist()).encode())
 
 
 ASKING = {"everlog": everlog, "pyoxigraph": pyoxigraph}
 
 
 def measure_queries(system: str, directory: str) -> dict[str, Any]:
-    """Run the queries with one of the systems in this process."""
     return ASKING[system](directory)

@@ -133,7 +133,6 @@ class Reasoner:
     one_core: bool = False
 
     def available(self) -> bool:
-        """Whether it is installed."""
         return find_spec(self.package) is not None
 
 
@@ -150,5 +149,4 @@ REASONERS = {
 
 
 def measure_reasoner(system: str, directory: str) -> dict[str, Any]:
-    """Run one of the reasoners in this process."""
     return asdict(REASONERS[system].run(Path(directory)))

@@ -40,7 +40,6 @@ def report(results: Results) -> Report:
 
 
 def by_workload(records: Sequence[Results]) -> dict[str, list[Results]]:
-    """The records of each workload."""
     results: dict[str, list[Results]] = {}
     for one in records:
         results.setdefault(one["workload"], []).append(one)
@@ -48,7 +47,6 @@ def by_workload(records: Sequence[Results]) -> dict[str, list[Results]]:
 
 
 def reasoned_text(records: Sequence[Results]) -> str:
-    """The results of all systems on one workload."""
     headings = ("system", "read s", "triples read/s", "reason s", "cpu s", "x everlog rl", "triples", "triples/s",
                 "employees", "peak MB", "note")  # fmt: skip
     ours = next((one["reason"] for one in records if one["system"] == "everlog rl" and "reason" in one), None)
@@ -58,9 +56,7 @@ def reasoned_text(records: Sequence[Results]) -> str:
         if "read" not in one:
             stopped = f">{one['stopped']:g}" if "stopped" in one else "failed"
             least = f">{one['stopped'] / ours:.1f}" if ours and "stopped" in one else "-"
-            rows.append(
-                [one["system"], "-", "-", stopped, "-", least, "-", "-", "-", "-", note or one.get("error", "")]
-            )
+            rows.append([one["system"], "-", "-", stopped, "-", least, *["-"] * 4, note or one.get("error", "")])
             continue
         reason = one["reason"]
         rows.append([
@@ -74,7 +70,6 @@ def reasoned_text(records: Sequence[Results]) -> str:
 
 
 def asked_text(one: Results) -> str:
-    """The query times of both systems on one workload."""
     ours, theirs = one["everlog"], one["pyoxigraph"]
     if "queries" not in ours:
         return f"everlog: {ours['error']}"
@@ -93,7 +88,6 @@ def _milliseconds(one: Results) -> str:
 
 
 def plot(results: Results, path: Path) -> None:
-    """Draw seconds of reasoning by system, and of each query by both systems, on logarithmic scales."""
     asked = [one for one in results["asked"] if "queries" in one["everlog"] and "queries" in one["pyoxigraph"]]
     reasoned = {
         name: {one["system"]: one.get("reason") for one in records}

@@ -35,34 +35,20 @@ def decomposed(session: SparkSession, edges: DataFrame, work: Path) -> DataFrame
     return close(_plan(stratum, "decomposed"), session, {E: edges, P: edges}, work)[P]
 
 
-def components(session: SparkSession, edges: DataFrame, work: Path) -> DataFrame:
-    """Component membership, computed in one task."""
-    return _membership(session, edges, work, PlanSettings())
+AT_ONCE, IN_ROUNDS = PlanSettings(), PlanSettings(united_edges=500_000)
+"""Components are computed in one task, or contracted in rounds until a number of edges is left."""
 
 
-def contracted(session: SparkSession, edges: DataFrame, work: Path) -> DataFrame:
-    """Component membership, contracted in rounds until 500,000 edges are left."""
-    return _membership(session, edges, work, PlanSettings(united_edges=500_000))
-
-
-def _membership(session: SparkSession, edges: DataFrame, work: Path, settings: PlanSettings) -> DataFrame:
+def components(session: SparkSession, edges: DataFrame, work: Path, settings: PlanSettings) -> DataFrame:
+    """Component membership."""
     stratum = _program(SYMMETRIC, modules=True).strata[-1]
     assert stratum.alone is not None
     sizes = {stratum.alone.inputs[0]: edges.count()}
     return membership_of(plan_of(stratum, sizes, settings), session, {stratum.alone.inputs[0]: edges}, work)
 
 
-def finished(session: SparkSession, arcs: DataFrame, work: Path) -> DataFrame:
-    """Same-generation by rounds, with the local finish."""
-    return _same_generation(session, arcs, work, finish=True)
-
-
-def looped(session: SparkSession, arcs: DataFrame, work: Path) -> DataFrame:
-    """Same-generation by rounds, without the local finish."""
-    return _same_generation(session, arcs, work, finish=False)
-
-
-def _same_generation(session: SparkSession, arcs: DataFrame, work: Path, finish: bool) -> DataFrame:
+def same_generation(session: SparkSession, arcs: DataFrame, work: Path, finish: bool) -> DataFrame:
+    """Same-generation by rounds, with or without the local finish."""
     from everlog.backends.spark.engine import SparkEngine
     from everlog.backends.spark.factset import FrameSet
     from everlog.backends.spark.names import HashedNames

@@ -20,7 +20,6 @@ from bench.suites import SUITES, Benchmark
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Run the named parts, or all; ``--merge`` keeps the last results of the other parts."""
     parts = SUITES["spark"].last_results(quick=options.quick).get("parts", {}) if options.merge else {}
     command = " ".join(["python -m bench", *sys.argv[1:]])
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as stores:

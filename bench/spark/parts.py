@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bench.inputs import is_here
 from bench.measure import task
-from bench.progress import log_progress
 from bench.spark.workloads import WORKLOADS
 
 Record = dict[str, Any]
@@ -65,8 +65,7 @@ def compare(sizes: Sizes) -> Record:
     pinned: dict[str, list[str]] = {}
     for name in sizes.compared:
         workload = WORKLOADS[name]
-        if not workload.available():
-            log_progress(f"{name} skipped: its data is not here")
+        if not is_here(workload):
             continue
         runs += _compared({name: list(workload.systems)}, sizes)
         if workload.pinned:
@@ -84,7 +83,7 @@ def _compared(workloads: dict[str, list[str]], sizes: Sizes, one_core: bool = Fa
         "partitions": SLICES,
     }
     job["master"] = ONE if one_core else TWO
-    results = task("spark_compared", job, sizes.timeout, one_core=one_core)
+    results = task("spark.tasks.compared", job, sizes.timeout, one_core=one_core)
     failed = {"seconds": 0.0, "failed": True, **results}
     whole: list[Record] = results.get("runs") or [
         {**failed, "workload": name, "system": system} for name, systems in workloads.items() for system in systems
@@ -100,7 +99,7 @@ def joins(sizes: Sizes) -> Record:
         if cores in sizes.cores and times:
             job: Record = {"universities": [sizes.joins * n for n in times], "partitions": SLICES}
             job |= {"master": ONE} if cores == 1 else {"master": TWO, "stores": sizes.stores}
-            results = task("spark_joins", job, sizes.timeout, one_core=cores == 1)
+            results = task("spark.tasks.joins", job, sizes.timeout, one_core=cores == 1)
             each = results.get("runs", [results] * len(times))
             runs += [{"times": n, "cores": cores, **run} for n, run in zip(times, each, strict=True)]
     return {"runs": runs}
@@ -110,14 +109,14 @@ def memory(sizes: Sizes) -> Record:
     """The largest processes with 1 GB for each executor and Python worker, at 1 and 8 times the size."""
     chosen = [times for times in sizes.times if times in (1, 8)]
     jobs = [{"universities": sizes.memory * times} for times in chosen]
-    runs = [task("spark_limited", job, sizes.timeout, one_core=False) for job in jobs]
+    runs = [task("spark.tasks.limited", job, sizes.timeout, one_core=False) for job in jobs]
     return {"runs": [{"times": times, **run} for times, run in zip(chosen, runs, strict=True)]}
 
 
 def updates(sizes: Sizes) -> Record:
     """Small updates of a store, compared with materialising it; a store that ``joins`` has left is reused."""
     job = {"universities": sizes.updates, "changed": sizes.changed, "runs": 2, "master": TWO, "stores": sizes.stores}
-    return task("spark_updates", job, sizes.timeout, one_core=False)
+    return task("spark.tasks.updates", job, sizes.timeout, one_core=False)
 
 
 PARTS: Mapping[str, Callable[[Sizes], Record]] = {

@@ -78,7 +78,6 @@ def _times(run: Results, loop: Results | None) -> str:
 
 
 def joins_text(part: Results) -> str:
-    """Seconds of the joins by size and cores."""
     runs = sorted(part["runs"], key=lambda run: (-int(run["cores"]), int(run["times"])))
     first = next((run for run in runs if "seconds" in run and run["cores"] == 2), None)
     rows = []
@@ -106,25 +105,19 @@ def _fixed(runs: Sequence[Results]) -> list[str]:
 
 
 def memory_text(part: Results) -> str:
-    """Peaks by role, one line for each run."""
     runs = sorted(part["runs"], key=lambda run: int(run["times"]))
     roles = list(dict.fromkeys(role for run in runs for role in run.get("peaks", ())))
     rows = [
         [str(run.get("times", 1)), run["error"], *["-"] * (len(roles) + 1)]
         if "error" in run
-        else [
-            str(run.get("times", 1)),
-            f"{run['explicit']:,}",
-            f"{run['seconds']:.0f}",
-            *(f"{run['peaks'].get(role, 0) / 1e6:,.0f}" for role in roles),
-        ]
+        else [str(run.get("times", 1)), f"{run['explicit']:,}", f"{run['seconds']:.0f}",
+              *(f"{run['peaks'].get(role, 0) / 1e6:,.0f}" for role in roles)]
         for run in runs
-    ]
+    ]  # fmt: skip
     return table(("times", "explicit", "seconds", *roles), rows)
 
 
 def updates_text(part: Results) -> str:
-    """Seconds of updates beside those of materialising."""
     made, local, store = part["materialise"], part.get("local"), part["store"]
     rows = [("materialise, Spark", f"{made['seconds']:.1f}", "100%", *["-"] * 5)]
     if local is not None:
@@ -162,7 +155,6 @@ SECTIONS = {
 
 
 def plot(parts: Mapping[str, Results], path: Path) -> None:
-    """Draw seconds by system on a logarithmic scale, and by size beside a straight line."""
     runs = [run for run in parts.get("compare", {}).get("runs", ()) if run["seconds"]]
     runs.sort(key=lambda run: run["workload"])
     sized = [run for run in parts.get("joins", {}).get("runs", ()) if "seconds" in run and run["cores"] == 2]

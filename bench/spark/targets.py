@@ -29,7 +29,6 @@ TIMES = (1, 8)
 
 
 def targets(parts: Results) -> list[Target]:
-    """All targets, judged by the parts that were measured."""
     runs = {(run["workload"], run["system"]): run for run in parts.get("compare", {}).get("runs", ())}
     results = [_faster(runs, name, shown, "reachability", FASTER) for name, shown in CLOSURES.items()]
     results.append(_faster(runs, "generations", "same-generation without the local finish", "loop", 3.0))
@@ -49,7 +48,7 @@ def _faster(runs: Runs, workload: str, shown: str, system: str, least: float) ->
     promise = f"{shown}: at least {least:g} times faster than the obvious loop"
     ours, loop = runs.get((workload, system)), runs.get((workload, OBVIOUS))
     if ours is None or loop is None or loop.get("failed"):
-        return Target("compared", promise, "-", None)
+        return Target("compared", promise)
     if ours.get("failed"):
         return Target("compared", promise, str(ours["error"]), False)
     ratio = loop["seconds"] / ours["seconds"]
@@ -63,7 +62,7 @@ def _finished(runs: Runs, how: str) -> Target:
     promise = f"the components of five million edges are found: {how}"
     run = runs.get(("components", how))
     if run is None:
-        return Target("compared", promise, "-", None)
+        return Target("compared", promise)
     done = run.get("answers") is not None
     measured = f"{run['seconds']:.1f} s, {run['answers']:,} vertices" if done else str(run["error"])
     return Target("compared", promise, measured, done)
@@ -89,7 +88,7 @@ def _cores(part: Results) -> Target:
     one = max(pinned, key=lambda run: run["times"], default=None)
     two = None if one is None else runs.get((one["times"], 2))
     if one is None or two is None:
-        return Target("cores", promise, "-", None)
+        return Target("cores", promise)
     if error := one.get("error") or two.get("error"):
         return Target("cores", promise, error, False)
     return _speed_up(promise, one, two)
@@ -99,14 +98,14 @@ def _pinned(runs: Runs, workload: str, system: str, shown: str) -> Target:
     promise = f"two cores at least {SPEED_UP:g} times faster than one: {shown}"
     one, two = (runs.get((workload, name)) for name in (f"{system}, one core", system))
     if one is None or two is None or one.get("failed") or two.get("failed"):
-        return Target("cores", promise, "-", None)
+        return Target("cores", promise)
     return _speed_up(promise, one, two)
 
 
 def _unjudged(topic: str, promise: str, runs: Mapping[int, Results]) -> Target | None:
     """The target if a run of the compared sizes is missing or a run failed, otherwise None."""
     if not {*TIMES} <= runs.keys():
-        return Target(topic, promise, "-", None)
+        return Target(topic, promise)
     error = next((run["error"] for run in runs.values() if "error" in run), None)
     return Target(topic, promise, error, False) if error else None
 
@@ -135,7 +134,7 @@ def _million(part: Results) -> Target:
     promise = "five million facts read, materialised and stored with 1 GB for each executor and Python worker"
     run = next((run for run in part.get("runs", ()) if run["times"] == max(TIMES)), None)
     if run is None:
-        return Target("memory", promise, "-", None)
+        return Target("memory", promise)
     if "error" in run:
         return Target("memory", promise, run["error"], False)
     measured = f"{run['explicit']:,} facts, {run['facts']:,} with the derived ones, in {run['seconds']:.0f} s"

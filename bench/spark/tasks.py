@@ -11,7 +11,6 @@ from typing import Any
 
 from bench.spark.universities import (
     changes_of,
-    materialise_locally,
     materialise_once,
     sizes_of,
     store_of,
@@ -26,7 +25,7 @@ WARM_UP = 1
 LIMITED = {"spark.executor.memory": "1g", "spark.executor.pyspark.memory": "1g"}
 CLUSTER = "local-cluster[2,1,1024]"
 DRIVER_MEMORY = "512m"
-
+PARTITIONS = "spark.sql.shuffle.partitions"
 
 STOP_FACTOR = 11.0
 """An obvious loop is stopped after this multiple of Everlog's seconds; the promise is a factor of ten."""
@@ -50,7 +49,7 @@ def compared(
     limit: float,
     loop_seconds: float,
     master: str,
-    partitions: int | None = None,
+    partitions: int,
 ) -> dict[str, Any]:
     """Run systems on workloads, one after the other: Everlog first, stopped after ``limit`` seconds, the loop last.
 
@@ -60,7 +59,7 @@ def compared(
     from bench.spark.workloads import OBVIOUS, WORKLOADS
     from everlog.host.session import session, stop
 
-    spark = session(master, **_slices(partitions))
+    spark = session(master, **{PARTITIONS: str(partitions)})
     runs = []
     for name, systems in workloads.items():
         chosen = WORKLOADS[name]
@@ -75,12 +74,12 @@ def compared(
 
 @in_scratch
 def joins(
-    scratch: Path, universities: list[int], master: str, partitions: int | None = None, stores: str | None = None
+    scratch: Path, universities: list[int], master: str, partitions: int, stores: str | None = None
 ) -> dict[str, Any]:
     """Materialise each number of ``universities`` into a store, after a warm-up. The stores stay in ``stores``."""
     from everlog.host.session import session, stop
 
-    session(master, **_slices(partitions))
+    session(master, **{PARTITIONS: str(partitions)})
     directory = Path(stores) if stores else scratch
     materialise_once(WARM_UP, directory)
     runs = [{"universities": count, **materialise_once(count, directory)} for count in universities]
@@ -88,23 +87,19 @@ def joins(
     return {"runs": runs}
 
 
-def _slices(partitions: int | None) -> dict[str, Any]:
-    return {} if partitions is None else {"spark.sql.shuffle.partitions": partitions}
-
-
 @in_scratch
 def limited(scratch: Path, universities: int) -> dict[str, Any]:
     """Materialise universities on executors of 1 GB with Python workers of 1 GB; measure the largest process of each
     kind."""
-    from bench.spark.memory_peaks import Peaks
+    from bench.spark.memory_peaks import peaks
     from everlog.host.session import session, stop
 
     given = write_inputs_in_child(universities, scratch / "facts")
     spark = session(CLUSTER, **{**LIMITED, "spark.driver.memory": DRIVER_MEMORY})
-    with Peaks(spark) as peaks:
+    with peaks(spark) as sizes:
         results = timed_materialise(given, scratch / "store")
     stop()
-    return {"universities": universities, **results, "peaks": peaks.sizes}
+    return {"universities": universities, **results, "peaks": sizes}
 
 
 def write_inputs_in_child(universities: int, directory: Path) -> Any:
@@ -118,7 +113,7 @@ def write_inputs_in_child(universities: int, directory: Path) -> Any:
 @in_scratch
 def updates(scratch: Path, universities: int, changed: int, runs: int, master: str, stores: str) -> dict[str, Any]:
     """Run small updates of a store in each of the :data:`WAYS`, each after a warm-up."""
-    from bench.spark.rows_read import Reading
+    from bench.spark.rows_read import reading
     from everlog.host.session import session, stop
 
     directory = Path(stores)
@@ -133,12 +128,11 @@ def updates(scratch: Path, universities: int, changed: int, runs: int, master: s
         results["updates"][how] = []
         for run in range(runs):
             changes = changes_of(universities, scratch / "changes", max(1, changed // share), 10 * number + run)
-            with Reading(spark) as reading:
+            with reading(spark) as read:
                 done = timed_update(store, changes, **options)
-            results["updates"][how].append(
-                {**done, "read": {**reading.totals, "rows": rows_read(store, reading.totals)}}
-            )
-    results["local"] = materialise_locally(universities, directory, scratch / "local")
+            results["updates"][how].append({**done, "read": {**read, "rows": rows_read(store, read)}})
+    again = write_inputs(universities, directory / f"again-{universities}")
+    results["local"] = timed_materialise(again, scratch / "local", engine="local")
     stop()
     return results
 

@@ -59,7 +59,6 @@ def _iris(numbers: Rows) -> pa.Array:
 
 
 def store_of(universities: int, directory: Path) -> Path:
-    """The path of the store with a number of universities."""
     return directory / f"store-{universities}"
 
 
@@ -73,17 +72,12 @@ def materialise_once(universities: int, directory: Path) -> dict[str, Any]:
     return results
 
 
-def materialise_locally(universities: int, directory: Path, store: Path) -> dict[str, Any]:
-    """Materialise a number of universities with the local engine; Spark only reads the files."""
-    return timed_materialise(write_inputs(universities, directory / f"again-{universities}"), store, engine="local")
-
-
-def timed_materialise(given: JobInputs, store: Path, engine: str = "spark", **more: Any) -> dict[str, Any]:
+def timed_materialise(given: JobInputs, store: Path, engine: str = "spark") -> dict[str, Any]:
     """Materialise in the active session; return total seconds, seconds by phase, and numbers of facts."""
     from everlog.jobs.materialise import MaterialiseJob, materialise
 
     began = perf_counter()
-    result = materialise(MaterialiseJob(given.rules, given.facts, str(store), engine=engine, **more))
+    result = materialise(MaterialiseJob(given.rules, given.facts, str(store), engine=engine))
     return {
         "seconds": perf_counter() - began,
         "phases": result.seconds,

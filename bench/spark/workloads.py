@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from bench import generators
 from bench.generators import Edges
-from bench.inputs import SHARED, read_shared
+from bench.inputs import read_shared
 from bench.spark import dataframe_loops, everlog_plans
 from bench.workloads import dag_r, dag_s
 
@@ -23,23 +24,19 @@ OBVIOUS = "obvious loop"
 
 @dataclass(frozen=True)
 class SparkWorkload:
-    """``facts`` is the expected number of answers, if known; ``shared`` the file of the shared data that it needs."""
+    """``facts`` is the expected number of answers, if known; ``shared`` are files of the shared data that it needs."""
 
     name: str
     edges: Callable[[], Edges]
     systems: Mapping[str, System]
     facts: int | None = None
-    shared: str | None = None
+    shared: tuple[str, ...] = ()
     promised: str | None = None
     """The Everlog system that must be ten times as fast as the obvious loop."""
     loop_seconds: float = 0.0
     """Minimum seconds before the obvious loop is stopped, so that it can end."""
     pinned: tuple[str, ...] = ()
     """The systems that are also run on one core."""
-
-    def available(self) -> bool:
-        """Whether its data is on this machine."""
-        return self.shared is None or (SHARED / self.shared).exists()
 
 
 def _obvious(loop: Callable[[Any], Any]) -> System:
@@ -66,13 +63,13 @@ CLOSURE: dict[str, System] = {
     OBVIOUS: _obvious(dataframe_loops.closure),
 }
 SAME_GENERATION: dict[str, System] = {
-    FINISHED: everlog_plans.finished,
-    "loop": everlog_plans.looped,
+    FINISHED: partial(everlog_plans.same_generation, finish=True),
+    "loop": partial(everlog_plans.same_generation, finish=False),
     OBVIOUS: _obvious(dataframe_loops.same_generation),
 }
 COMPONENTS: dict[str, System] = {
-    "one task": everlog_plans.components,
-    "rounds": everlog_plans.contracted,
+    "one task": partial(everlog_plans.components, settings=everlog_plans.AT_ONCE),
+    "rounds": partial(everlog_plans.components, settings=everlog_plans.IN_ROUNDS),
     OBVIOUS: _obvious(dataframe_loops.components),
 }
 
@@ -83,15 +80,9 @@ WORKLOADS = {
     for workload in (
         SparkWorkload("dag-s", dag_s, CLOSURE, 441_690),
         SparkWorkload("dag-r", dag_r, CLOSURE, 22_405_629, promised=CLOSED, pinned=("decomposed",)),
-        SparkWorkload("wiki-vote", _shared(WIKI), CLOSURE, 11_947_132, WIKI, CLOSED),
-        SparkWorkload(
-            "gnp10K",
-            _shared(GNP),
-            {n: s for n, s in CLOSURE.items() if n != "decomposed"},
-            100_000_000,
-            GNP,
-            CLOSED,
-        ),
+        SparkWorkload("wiki-vote", _shared(WIKI), CLOSURE, 11_947_132, (WIKI,), CLOSED),
+        SparkWorkload("gnp10K", _shared(GNP), {n: s for n, s in CLOSURE.items() if n != "decomposed"}, 100_000_000,
+                 (GNP,), CLOSED),
         SparkWorkload("generations", lambda: generators.generations(400, 60), SAME_GENERATION, promised=FINISHED,
                  loop_seconds=100.0, pinned=("loop",)),
         SparkWorkload("generations-small", lambda: generators.generations(40, 6), SAME_GENERATION),

@@ -100,7 +100,7 @@ def test_a_stopped_peer_counts_with_the_time_it_had() -> None:
 
 
 def verdicts(comparisons: dict[str, Comparison]) -> list[str]:
-    return [target.verdict for target in targets(comparisons, {}, None)]
+    return [target.verdict for target in targets(comparisons, {}, None, {}, {})]
 
 
 def test_targets_are_met_missed_or_not_measured() -> None:
@@ -171,8 +171,8 @@ def held(accounted: float, one_order: float, both: float, counters: float = 0.0)
 )
 def test_counters_are_judged_only_if_they_are_kept(counted: dict[str, float] | None, expected: list[str]) -> None:
     figures = {"none": held(15.5, 8.5, 16.5)} | ({"dredc": counted} if counted else {})
-    assert [target.verdict for target in targets({}, figures, None)[4:6]] == expected
+    assert [target.verdict for target in targets({}, figures, None, {}, {})[4:6]] == expected
 
 
 def test_one_order_says_nothing_about_two() -> None:
-    assert targets({}, {"none": held(8.0, 8.5, 8.5)}, None)[4].verdict == "not measured"
+    assert targets({}, {"none": held(8.0, 8.5, 8.5)}, None, {}, {})[4].verdict == "not measured"

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from bench.generators import category_graph, clustered_dag
+from bench.inputs import is_here
 from bench.measure import start
-from bench.modules.components import component
+from bench.modules.extras import component
 from bench.modules.forms import measure_form
 from bench.modules.programs import relations_rules
 from bench.modules.queries import queries
@@ -86,10 +87,9 @@ def test_components_lose_an_edge_in_either_form() -> None:
     assert "| 12 " in components_text(records)
 
 
-@pytest.mark.parametrize("task", ["columns", "held"])
+@pytest.mark.parametrize("task", ["columns", "held_memory"])
 def test_child_processes_run_the_extras(task: str) -> None:
-    job = {"workload": "dag-r-nonlinear"} if task == "columns" else {}
-    ran = start({"task": task, "size": 30, **job, "one_core": True}, 120)
+    ran = start({"task": f"modules.extras.{task}", "size": 30, "one_core": True}, 120)
     assert ran.error is None
     assert ran.result is not None
     assert ran.result["pairs"] > 30 if task == "columns" else ran.result["dredc"]["modules"]["pairs"] > 30
@@ -136,7 +136,7 @@ def test_categories_have_small_components_and_several_parents() -> None:
 
 def test_every_workload_has_facts_for_its_rules() -> None:
     for workload in WORKLOADS.values():
-        if workload.available():
+        if is_here(workload):
             facts, more = workload.inputs(workload.quick)
             assert any(len(rows) for rows in facts.values())
             assert bool(more) == workload.asked

@@ -83,7 +83,7 @@ def test_verify_finds_facts_without_support(everlog_command: CommandLine, tmp_pa
     store = Store.open(tmp_path / "kb")
     state, info = state_in_tables(store), store.info()
     with begin(tmp_path / "kb") as transaction:
-        transaction.rewrite_all()
+        transaction.rewrite_facts()
         transaction.add_facts(fact_batches(state))
         transaction.commit(rules="r(?x) :- p(?x) .\n", statistics=info.statistics, bookkeeping="none", operation="save")
     done = everlog_command("verify", "kb")

@@ -288,7 +288,7 @@ from everlog.ingest import splits as splitting
 class FailsOnce(module._ReadTask):
     def __call__(self, pieces):
         part = super().__call__(pieces)
-        marker = Path(self.target.work, "failed")
+        marker = Path(self.work, "failed")
         try:
             marker.touch(exist_ok=False)
         except FileExistsError:

@@ -74,9 +74,8 @@ def kind_of(place: str | Path) -> str | None:
         return None
     if scheme not in SCHEMES:
         known = "use a path, file://, s3://, gs://, abfss:// or hdfs://"
-        raise DataError.of(
-            Code.UNKNOWN_SCHEME, f"nothing is known about {scheme}:// addresses", Place(str(place)), known
-        )
+        message = f"nothing is known about {scheme}:// addresses"
+        raise DataError.of(Code.UNKNOWN_SCHEME, message, Place(str(place)), known)
     return SCHEMES[scheme]
 
 

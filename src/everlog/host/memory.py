@@ -22,9 +22,8 @@ def bytes_of(size: str | None) -> int | None:
         return None
     found = re.fullmatch(r"(\d+)\s*([kmgt]?)b?", size.strip().lower())
     if found is None:
-        raise EverlogError.of(
-            Code.BAD_SIZE, f"{size!r} is not a size", None, "write a number and k, m, g or t, such as 8g"
-        )
+        hint = "write a number and k, m, g or t, such as 8g"
+        raise EverlogError.of(Code.BAD_SIZE, f"{size!r} is not a size", None, hint)
     return int(found[1]) << UNITS[found[2]]
 
 
@@ -34,10 +33,14 @@ def free_memory() -> int:
     meminfo = Path("/proc/meminfo")
     if meminfo.exists() and (line := re.search(r"MemAvailable:\s+(\d+) kB", meminfo.read_text())):
         free = int(line[1]) << 10
+    return min(free, container_limit() or free)
+
+
+def container_limit() -> int | None:
+    """The number of bytes to which the container of this process is limited, None if it is not."""
     limit = Path("/sys/fs/cgroup/memory.max")
-    if limit.exists() and (text := limit.read_text().strip()).isdigit():
-        free = min(free, int(text))
-    return free
+    text = limit.read_text().strip() if limit.exists() else ""
+    return int(text) if text.isdigit() else None
 
 
 def held_memory() -> int:

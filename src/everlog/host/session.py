@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everlog.host.locations import spark_options
+from everlog.host.memory import container_limit
 from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, EverlogError
 
@@ -91,7 +92,8 @@ def session(master: str | None = None, app: str = "everlog", **conf: object) -> 
     require_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    given = {key.replace("__", "."): _option(value) for key, value in conf.items()}
+    texts = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in conf.items()}
+    given = {key.replace("__", "."): text for key, text in texts.items()}
     chosen = master or os.environ.get("EVERLOG_MASTER")
     if SUBMITTED in os.environ:
         return _submitted({"spark.master": chosen, **given} if chosen else given, app)
@@ -147,9 +149,8 @@ def require_java() -> None:
         raise EverlogError.of(Code.NO_JAVA, f"Spark needs Java, and there is no `java` {where}", hint=JAVA_REMEDY)
     version = _java_version(path)
     if version is not None and version < OLDEST_JAVA:
-        raise EverlogError.of(
-            Code.OLD_JAVA, f"Spark needs Java {OLDEST_JAVA}, and {path} is {version}", hint=JAVA_REMEDY
-        )
+        message = f"Spark needs Java {OLDEST_JAVA}, and {path} is {version}"
+        raise EverlogError.of(Code.OLD_JAVA, message, None, JAVA_REMEDY)
 
 
 @cache
@@ -158,10 +159,6 @@ def _java_version(path: str) -> int | None:
     printed = subprocess.run([path, "-version"], capture_output=True, text=True, check=False).stderr
     found = re.search(r'version "(?:1\.)?(\d+)', printed)
     return int(found[1]) if found else None
-
-
-def _option(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _defaults(master: str) -> dict[str, str]:
@@ -200,9 +197,7 @@ def _defaults(master: str) -> dict[str, str]:
 def _heap_megabytes() -> int:
     """The heap of the JVM in megabytes: a quarter of the machine's memory, 1 to 8 GB."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    limit = Path("/sys/fs/cgroup/memory.max")
-    if limit.exists() and (text := limit.read_text().strip()).isdigit():
-        total = min(total, int(text))
+    total = min(total, container_limit() or total)
     return max(1024, min(8192, total // 4 >> 20))
 
 

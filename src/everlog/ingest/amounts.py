@@ -27,7 +27,7 @@ class Amount:
 AmountProgress = Callable[[Amount], None]
 
 
-def counted(batches: Iterable[pa.RecordBatch], total: int, progress: AmountProgress | None) -> Iterable[pa.RecordBatch]:
+def counted(batches: Iterable[pa.RecordBatch], total: int, progress: AmountProgress | None) -> Iterator[pa.RecordBatch]:
     """Pass batches on, and report after each how many of ``total`` rows have passed.
 
     >>> batch = pa.record_batch({"c0": [1, 2]})
@@ -36,14 +36,11 @@ def counted(batches: Iterable[pa.RecordBatch], total: int, progress: AmountProgr
     4 of 4
     [2, 2]
     """
-    return batches if progress is None else _counting(batches, total, progress)
-
-
-def _counting(batches: Iterable[pa.RecordBatch], total: int, progress: AmountProgress) -> Iterator[pa.RecordBatch]:
     done = 0
     for batch in batches:
         done += batch.num_rows
-        progress(Amount(done, total, "rows", done))
+        if progress is not None:
+            progress(Amount(done, total, "rows", done))
         yield batch
 
 

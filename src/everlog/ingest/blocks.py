@@ -53,7 +53,9 @@ class Blocks:
         if start or end is not None:
             self._file.seek(self._begin)
         if start == 0:
-            self._skip_mark()
+            head = np.zeros(len(BYTE_ORDER_MARK), np.uint8)
+            head = head[: self._fill(head.data)]
+            self.data = head if head.tobytes() != BYTE_ORDER_MARK else head[:0]
 
     def __enter__(self) -> Blocks:
         return self
@@ -68,12 +70,8 @@ class Blocks:
         if self.final:
             return len(self.data) > 0
         if len(self.data) > MAX_ROW:
-            raise DataError.of(
-                Code.ROW_TOO_LONG,
-                f"a row is longer than {MAX_ROW >> 20} MB",
-                self.places([0])[0],
-                "is a quote never closed?",
-            )
+            message, hint = f"a row is longer than {MAX_ROW >> 20} MB", "is a quote never closed?"
+            raise DataError.of(Code.ROW_TOO_LONG, message, self.places([0])[0], hint)
         kept = len(self.data)
         size = max(self.block, kept)
         window = np.empty(kept + size, np.uint8)
@@ -83,9 +81,7 @@ class Blocks:
         return filled > 0
 
     def drop(self, count: int, lines: int | None = None) -> None:
-        """Move the window forward past ``count`` bytes with ``lines`` newlines, which are counted if the number is
-        not given.
-        """
+        """Move the window forward past ``count`` bytes; their newlines are counted if ``lines`` is not given."""
         self._lines += int(np.count_nonzero(self.data[:count] == NEWLINE)) if lines is None else lines
         self.data = self.data[count:]
 
@@ -97,25 +93,14 @@ class Blocks:
         starts = list(offsets)
         numbers = np.searchsorted(newlines, starts) + self._lines_before + self._lines + 1
         cuts = iter(columns) if columns is not None else iter([None] * len(starts))
-        return [
-            Place(self.path, int(number), next(cuts), self._line(start, newlines))
-            for start, number in zip(starts, numbers, strict=True)
-        ]
+        found = zip(starts, numbers.tolist(), strict=True)
+        return [Place(self.path, number, next(cuts), self._line(start, newlines)) for start, number in found]
 
     def _line(self, start: int, newlines: np.ndarray[Any, Any]) -> str:
         after = int(np.searchsorted(newlines, start))
         end = int(newlines[after]) if after < len(newlines) else len(self.data)
         line = self.data[start : min(end, start + 4 * SHOWN)].tobytes().decode(errors="replace")
         return line.rstrip("\r")[:SHOWN]
-
-    def _skip_mark(self) -> None:
-        head = self._take(3)
-        if head != BYTE_ORDER_MARK:
-            self.data = np.frombuffer(bytearray(head), np.uint8)
-
-    def _take(self, count: int) -> bytes:
-        window = bytearray(count)
-        return bytes(window[: self._fill(memoryview(window))])
 
     def _fill(self, view: memoryview) -> int:
         """Read until the view is full or the input ends, which sets ``final``."""

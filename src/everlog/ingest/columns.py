@@ -119,9 +119,8 @@ def _place(table: TableHeader, name: str) -> int:
 
 def _disagreeing(table: TableHeader, names: Sequence[str], known: Header) -> DataError:
     mine, other = (", ".join(map(repr, each)) for each in (names, known.names))
-    return DataError.of(
-        Code.COLUMN_NAMES,
-        f"the columns are {mine}, but those of {known.shown}, which has facts of {table.predicate} too, are {other}",
-        table.place,
-        f"say which column is which argument, in order, as in {table.how_to_pick(names)}",
+    message = (
+        f"the columns are {mine}, but those of {known.shown}, which has facts of {table.predicate} too, are {other}"
     )
+    hint = f"say which column is which argument, in order, as in {table.how_to_pick(names)}"
+    return DataError.of(Code.COLUMN_NAMES, message, table.place, hint)

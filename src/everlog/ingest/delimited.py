@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from everlog.engine.kernels import delimited as kernel
-from everlog.engine.tables import fact_columns
 from everlog.ingest.blocks import BLOCK, Blocks, is_utf8
 from everlog.ingest.cells import CellRules
 from everlog.ingest.sources import FactSource, ReadOptions
 from everlog.ingest.split import BadRow, Split
-from everlog.ingest.values import constant_column
+from everlog.ingest.values import fact_batch
 from everlog.lang.syntax import Predicate
 
 DELIMITERS = {"csv": ord(","), "tsv": ord("\t")}
@@ -44,29 +43,18 @@ def read_delimited(split: Split, options: ReadOptions, bad: list[BadRow]) -> Ite
             bad += _bad_rows(blocks, tokens, columns, split.width)
             if rows := int(np.count_nonzero(status == kernel.GOOD)):
                 texts = [rules.texts(tokens, blocks.data, split.width, place) for place in split.order]
-                yield _batch(predicate, rows, texts)
+                yield fact_batch(predicate, texts, rows)
             blocks.drop(int(row_starts[-1]))
 
 
-def first_row_width(source: FactSource) -> int | None:
-    """Number of cells in the first row of a file; None if it has no row."""
+def first_row(source: FactSource) -> tuple[str, ...] | None:
+    """The cells of the first row of a file, unchanged, which may name its columns; None if it has no row."""
     with Blocks(source.path, source.compressed, block=1 << 16) as blocks:
         while blocks.read():
             _, cells, _, _, _ = _tokenise(blocks, source, 1)
             if len(cells):
-                return int(cells[0])
-    return None
-
-
-def first_row(source: FactSource) -> tuple[str, ...] | None:
-    """The cells of the first row of a file, unchanged, which name its columns; None if it has no row."""
-    width = first_row_width(source)
-    if width is None:
-        return None
-    with Blocks(source.path, source.compressed, block=1 << 16) as blocks:
-        while blocks.read():
-            _, cells, _, starts, ends = _tokenise(blocks, source, width)
-            if len(cells):
+                width = int(cells[0])
+                _, _, _, starts, ends = _tokenise(blocks, source, width)
                 return tuple(_cell(blocks.data, *place) for place in zip(starts[:width], ends[:width], strict=True))
     return None
 
@@ -79,11 +67,6 @@ def _cell(data: np.ndarray[Any, Any], start: int, end: int) -> str:
 
 def _tokenise(blocks: Blocks, source: FactSource, arity: int) -> Any:
     return kernel.tokenise(blocks.data, DELIMITERS[source.kind], source.kind == "csv", arity, blocks.final)
-
-
-def _batch(predicate: Predicate, rows: int, columns: Sequence[pa.LargeStringArray]) -> pa.RecordBatch:
-    names = fact_columns(predicate.arity)
-    return pa.RecordBatch.from_arrays([constant_column(str(predicate), rows), *columns], names)
 
 
 def _mark_bad_bytes(

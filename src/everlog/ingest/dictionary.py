@@ -45,12 +45,18 @@ FEW_TERMS = 1 << 14
 """Most terms that are looked up in the row groups that can have them; for more, all row groups are read."""
 
 
+Collision = tuple[int, str, str]
+"""An id and two texts that have it."""
+
+
 @dataclass(frozen=True)
 class NewTerms:
     """Terms to add to a dictionary: files of ``id`` and ``text``, sorted by id, their ranges disjoint."""
 
     files: tuple[str, ...] = ()
     count: int = 0
+    collisions: tuple[Collision, ...] = ()
+    """Texts that share an id; none where files are written."""
 
 
 def new_terms(
@@ -93,16 +99,6 @@ def collision_error(collisions: Sequence[Collision], salt: int = 0) -> DataError
     return DataError([*shown[:-1], Diagnostic(shown[-1].code, shown[-1].message, hint=hint)])
 
 
-Collision = tuple[int, str, str]
-
-
-@dataclass(frozen=True)
-class _Merged:
-    files: tuple[str, ...] = ()
-    count: int = 0
-    collisions: tuple[Collision, ...] = ()
-
-
 @dataclass(frozen=True)
 class _Range:
     """One range of ids of all files."""
@@ -113,7 +109,7 @@ class _Range:
     existing: tuple[str, ...]
     work: Path
 
-    def merge(self) -> _Merged:
+    def merge(self) -> NewTerms:
         """Write the new terms of the range."""
         terms, collisions = distinct_terms(pa.concat_tables(self._read(file, TERMS.names) for file in self.staged))
         known = np.zeros(terms.num_rows, np.bool_)
@@ -122,11 +118,10 @@ class _Range:
             known[positions] = True
             collisions += _differences(terms.take(pa.array(positions)), texts)
         if collisions:
-            return _Merged(collisions=tuple(collisions[:MOST_SHOWN]))
+            return NewTerms(collisions=tuple(collisions[:MOST_SHOWN]))
         fresh = terms.filter(pa.array(~known)) if known.any() else terms
-        if fresh.num_rows == 0:
-            return _Merged()
-        return _Merged((write_parquet(fresh, self.work, "new-terms"),), fresh.num_rows)
+        files = (write_parquet(fresh, self.work, "new-terms"),) if fresh.num_rows else ()
+        return NewTerms(files, fresh.num_rows)
 
     def _known(self, file: str, terms: pa.Table) -> tuple[NDArray[np.int64], pa.ChunkedArray]:
         """The positions in ``terms`` of the ids of an existing file, and the file's texts for them. Texts are read

@@ -30,9 +30,7 @@ _PREDEFINED = frozenset([b"lt", b"gt", b"amp", b"apos", b"quot"])
 
 
 class ExpansionError(Exception):
-    """Entities stand for more text than is allowed. ``position`` is the byte of the document where the limit is
-    exceeded.
-    """
+    """Entities stand for more text than is allowed; ``position`` is the byte where the limit is exceeded."""
 
     def __init__(self, reason: str, position: int) -> None:
         super().__init__(reason)

@@ -12,7 +12,7 @@ import logging
 import re
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -117,10 +117,11 @@ class _Store:
         """The keys of all files to copy."""
         from pyarrow.fs import FileType
 
-        if glob.has_magic(key) and not self._exists(key):
+        kind = self.files.get_file_info(key).type if key else None
+        if glob.has_magic(key) and kind == FileType.NotFound:
             pattern = _pattern(key)
             yield from (each for each in self._under(base) if pattern.fullmatch(each))
-        elif key and self.files.get_file_info(key).type == FileType.File:
+        elif kind == FileType.File:
             yield key
         else:
             yield from self._under(key)
@@ -131,11 +132,6 @@ class _Store:
         with self.files.open_input_stream(key) as source, path.open("wb") as target:
             shutil.copyfileobj(source, target, CHUNK)
             return target.tell()
-
-    def _exists(self, key: str) -> bool:
-        from pyarrow.fs import FileType
-
-        return bool(self.files.get_file_info(key).type != FileType.NotFound)
 
     def _under(self, base: str) -> Iterator[str]:
         """The keys of the files in a directory that are read if the directory is."""
@@ -194,10 +190,6 @@ def _unreachable(place: str, error: BaseException) -> DataError:
     """
     parts = [part.strip() for part in _COLOUR.sub("", str(error)).split("↳") if part.strip()]
     reason = parts[-1] if parts else repr(error)
-    names = ", ".join(_variables(kind_of(place)))
+    names = ", ".join(name for setting in SETTINGS[kind_of(place) or "hdfs"] for name in setting.variables)
     hint = f"check the address and the network{f'; credentials come from {names}' if names else ''}"
     return DataError.of(Code.UNREACHABLE_STORE, f"the object store cannot be read: {reason}", Place(place), hint)
-
-
-def _variables(kind: str | None) -> Iterable[str]:
-    return [] if kind is None else [name for setting in SETTINGS[kind] for name in setting.variables]

@@ -3,43 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
 from everlog.analysis.check import CheckedProgram
 from everlog.engine.hashing import hash_texts
-from everlog.engine.kinds import ByPredicate, merged_kinds
+from everlog.engine.kinds import merged_kinds
 from everlog.engine.literals import literals_of
-from everlog.engine.tables import fact_columns
 from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.dictionary import new_terms
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.spill import Spill, write_parquet
-from everlog.ingest.split import BadRow, Split
+from everlog.ingest.split import Split
 from everlog.ingest.stage import Staged, stage, widest
 from everlog.ingest.tasks import Runner
-from everlog.ingest.values import constant_column
+from everlog.ingest.values import fact_batch
 from everlog.lang.internal import LITERAL
 from everlog.lang.syntax import Constant, Predicate
 from everlog.store.schema import TERMS
 
 BATCH_ROWS = 1 << 18
 """Maximum number of a program's facts that are encoded at once."""
-
-
-@dataclass(frozen=True)
-class EncodedFiles:
-    """Files of encoded facts, and of all terms, sorted and distinct."""
-
-    facts: tuple[str, ...]
-    terms: tuple[str, ...]
-    rows: int
-    bad: tuple[BadRow, ...]
-    bad_count: int
-    kinds: ByPredicate
-    """The kinds of terms in the columns of each predicate."""
 
 
 def encoded(
@@ -52,8 +38,8 @@ def encoded(
     on_error: str,
     salt: int,
     progress: AmountProgress | None = None,
-) -> EncodedFiles:
-    """Write data and program into files of ids and terms in ``work``.
+) -> Staged:
+    """Write data and program into files of ids and terms in ``work``; terms are sorted and distinct.
 
     ``progress`` is called with the amount that is read so far.
     """
@@ -64,9 +50,8 @@ def encoded(
     )
     own = staged_program(program, work, width=width, salt=salt, literals=literals)
     terms = new_terms(runner, [*staged.term_files, *own.term_files], (), work, salt=salt)
-    facts = (*staged.fact_files, *own.fact_files)
-    kinds = merged_kinds([staged.kinds, own.kinds])
-    return EncodedFiles(facts, terms.files, staged.rows + own.rows, staged.bad, staged.bad_count, kinds)
+    facts, kinds = (*staged.fact_files, *own.fact_files), merged_kinds([staged.kinds, own.kinds])
+    return replace(staged, fact_files=facts, term_files=terms.files, rows=staged.rows + own.rows, kinds=kinds)
 
 
 def staged_program(program: CheckedProgram, work: Path, *, width: int, salt: int, literals: bool) -> Staged:
@@ -95,19 +80,14 @@ def _batches(program: CheckedProgram, literals: bool) -> Iterator[pa.RecordBatch
         rows.setdefault(atom.predicate, []).append([t.text for t in atom.terms if isinstance(t, Constant)])
     for predicate, found in rows.items():
         columns = [pa.array(column, pa.large_string()) for column in zip(*found, strict=True)]
-        yield _batch(predicate, columns, len(found))
+        yield fact_batch(predicate, columns, len(found))
     for each in program.data:
         for start in range(0, len(each), BATCH_ROWS):
             some = [array.slice(start, BATCH_ROWS) for array in each.arrays]
-            yield _batch(each.predicate, some, len(some[0]))
+            yield fact_batch(each.predicate, some, len(some[0]))
     texts = literals_of(program.rules)
     if literals and len(texts):
-        yield _batch(LITERAL, [texts], len(texts))
-
-
-def _batch(predicate: Predicate, columns: Sequence[pa.Array], rows: int) -> pa.RecordBatch:
-    names = fact_columns(predicate.arity)
-    return pa.record_batch([constant_column(str(predicate), rows), *columns], names=names)
+        yield fact_batch(LITERAL, [texts], len(texts))
 
 
 def _named(program: CheckedProgram, salt: int) -> pa.Table:

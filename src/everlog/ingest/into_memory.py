@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
 from everlog.ingest.columns import Headers
-from everlog.ingest.in_process import read_facts
+from everlog.ingest.facts import read_facts
 from everlog.ingest.named import named_predicates, with_empty
 from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.rdf import merged_graphs

@@ -63,9 +63,7 @@ class OperationReader:
     def of(
         cls, columns: Mapping[str, str], names: Names, prefixes: Mapping[str, str], types: str = "auto"
     ) -> OperationReader:
-        """The reader for rows with columns of these types, given by Spark's names; an error if the columns cannot be
-        operations.
-        """
+        """The reader for rows with these columns, given with Spark's types; an error if they cannot be operations."""
         missing = [name for name in ("op", "predicate") if name not in columns]
         typed = sorted((name for name in columns if _ARGUMENT.fullmatch(name)), key=lambda name: int(name[1:]))
         if "arguments" not in columns and not typed:

@@ -15,12 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from everlog.engine.tables import fact_columns
 from everlog.ingest.blocks import unreadable
 from everlog.ingest.room import own_share
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.split import BadRow, Split
-from everlog.ingest.values import constant_column, texts_of
+from everlog.ingest.values import fact_batch, texts_of
 from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Place
 from everlog.lang.syntax import Predicate
@@ -87,10 +86,7 @@ def _facts(
     if rows < len(whole):
         texts = [each.filter(pa.array(whole)) for each in texts]
     if rows:
-        yield pa.RecordBatch.from_arrays(
-            [constant_column(str(predicate), rows), *texts],
-            fact_columns(predicate.arity),
-        )
+        yield fact_batch(predicate, texts, rows)
 
 
 def _kept(split: Split, row: int, rows: int) -> np.ndarray[Any, Any]:
@@ -147,7 +143,7 @@ def delta_files(table: Split) -> list[Split]:
     except (DeltaError, pa.ArrowException, OSError) as error:
         message = f"the Delta table cannot be read: {first_line(error)}"
         hint = "copy the table again; if it is whole, write its rows as Parquet files with the tool that wrote it"
-        raise _unreadable_table(message, table.path, hint) from error
+        raise DataError.of(Code.UNREADABLE_TABLE, message, Place(table.path), hint) from error
     found = []
     for action in actions:
         path = os.path.join(table.path, unquote(action["path"]))
@@ -177,11 +173,8 @@ def _refuse_unreadable(table: Any, path: str) -> None:
     if needed:
         names = ", ".join(sorted(needed))
         hint = "write its rows as Parquet files with the tool that wrote the table, or insert them as a data frame"
-        raise _unreadable_table(f"the Delta table needs what Everlog does not have: {names}", path, hint)
-
-
-def _unreadable_table(message: str, path: str, hint: str) -> DataError:
-    return DataError.of(Code.UNREADABLE_TABLE, message, Place(path), hint)
+        message = f"the Delta table needs what Everlog does not have: {names}"
+        raise DataError.of(Code.UNREADABLE_TABLE, message, Place(path), hint)
 
 
 def _open(path: str, compressed: bool) -> Any:

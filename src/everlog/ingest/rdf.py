@@ -11,7 +11,7 @@ import io
 import re
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -124,8 +124,8 @@ def read_document(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iter
             if expanded > EXPANDED + EXPANDED_PER_BYTE * document.size:
                 raise _too_long(split, expanded, document.size)
             yield _batch(found)
-        if not mistaken:
-            bad += _missing_end(document, split)
+        if not mistaken and (line := document.missing()) is not None:
+            bad.append(BadRow(_place(split, line), "the document breaks off before its end"))
 
 
 def merged_graphs(splits: Iterable[Split], options: ReadOptions) -> Iterator[Diagnostic]:
@@ -140,9 +140,7 @@ def merged_graphs(splits: Iterable[Split], options: ReadOptions) -> Iterator[Dia
 
 
 def _first_graph(split: Split, options: ReadOptions) -> str | None:
-    """The name of the first named graph among the first triples of a file. Mistakes in the file are not reported
-    here.
-    """
+    """The first named graph among the first triples of a file. Mistakes in the file are not reported here."""
     base = options.base or Path(split.path).absolute().as_uri()
     try:
         with open_bytes(split.path, split.source.compressed) as file:
@@ -195,15 +193,11 @@ def _simple_batch(lines: Any, spans: Any, blank: str, default: str) -> pa.Record
         _, *buffers = columns[-1].buffers()
         valid = pa.py_buffer(np.packbits(~unary, bitorder="little"))
         columns[-1] = pa.Array.from_buffers(TEXT, rows, [valid, *buffers])
-    return pa.RecordBatch.from_arrays([predicate, *columns], _names(len(columns)))
+    return pa.RecordBatch.from_arrays([predicate, *columns], fact_columns(len(columns)))
 
 
 def _bytes_of(text: str) -> Any:
     return np.frombuffer(bytearray(text.encode()), np.uint8)
-
-
-def _names(arguments: int) -> list[str]:
-    return fact_columns(arguments)
 
 
 def _other_lines(
@@ -294,7 +288,7 @@ class _Texts:
 def _batch(facts: list[Fact]) -> pa.RecordBatch:
     predicates, *arguments = zip(*facts, strict=True)
     columns = [pa.array(predicates, pa.string()), *(pa.array(column, TEXT) for column in arguments)]
-    return pa.RecordBatch.from_arrays(columns, _names(len(arguments)))
+    return pa.RecordBatch.from_arrays(columns, fact_columns(len(arguments)))
 
 
 def _reason(error: Exception) -> str:
@@ -320,8 +314,7 @@ def _bad_document(split: Split, base: str, error: Exception) -> BadRow:
     line, column = getattr(error, "lineno", None), getattr(error, "offset", None)
     if line is None:
         line, column = _line_of_error(split, base), None
-    place = Place(split.path, line, column, _line(split, line))
-    return BadRow(place, f"{_reason(error)}; the rest of the file is not read")
+    return BadRow(_place(split, line, column), f"{_reason(error)}; the rest of the file is not read")
 
 
 def _too_much(split: Split, error: ExpansionError) -> DataError:
@@ -332,7 +325,7 @@ def _too_much(split: Split, error: ExpansionError) -> DataError:
     before = before[mark : mark + error.position]
     line = before.count(b"\n") + 1
     column = len(before[before.rfind(b"\n") + 1 :].decode(errors="replace")) + 1
-    place = Place(split.shown, line, column, _line(split, line))
+    place = replace(_place(split, line, column), file=split.shown)
     hint = "write out what the entity stands for; entities are meant for short texts, such as namespaces"
     return DataError.of(Code.ENTITY_EXPANSION, error.reason, place, hint)
 
@@ -342,14 +335,6 @@ def _too_long(split: Split, expanded: int, size: int) -> DataError:
     message = f"{size:,} bytes of it stand for terms of {expanded:,} characters: the IRIs of its prefixes are too long"
     hint = "declare shorter prefixes, or write the terms out as N-Triples"
     return DataError.of(Code.PREFIX_EXPANSION, message, Place(split.shown), hint)
-
-
-def _missing_end(document: _Document, split: Split) -> list[BadRow]:
-    """The report of a document that ends too early without a mistake before."""
-    line = document.missing()
-    if line is None:
-        return []
-    return [BadRow(Place(split.path, line, None, _line(split, line)), "the document breaks off before its end")]
 
 
 def _parse(document: _Document, split: Split, base: str) -> Iterator[Any]:
@@ -372,10 +357,11 @@ def _line_of_error(split: Split, base: str) -> int:
         return max(document.lines, 1)
 
 
-def _line(split: Split, number: int) -> str:
+def _place(split: Split, number: int, column: int | None = None) -> Place:
+    """The place of a line, with its text."""
     with io.BufferedReader(open_bytes(split.path, split.source.compressed)) as file:  # type: ignore[type-var]
         text = next(islice(file, number - 1, number), b"")
-    return text.decode(errors="replace").rstrip("\r\n")[:SHOWN]
+    return Place(split.path, number, column, text.decode(errors="replace").rstrip("\r\n")[:SHOWN])
 
 
 class _Document:

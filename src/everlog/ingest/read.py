@@ -42,6 +42,3 @@ def read(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iterator[pa.R
     if split.source.kind in RDF_KINDS and wants_triples(options):
         return map(as_triples, batches)
     return batches
-
-
-__all__ = ["BadRow", "Split", "read"]

@@ -26,6 +26,7 @@ from everlog.lang.characters import BARE_NAME
 from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import DataError, Diagnostic, Place, warn
 
+KNOWN = f"known are {' '.join(KINDS)}, each also with .gz"
 _ARGUMENT = re.compile(r"(?P<name><[^<>]*>|[^=/]*)=(?P<path>.*)", re.DOTALL)
 _PICKED = re.compile(r'(?P<path>.*)\[(?P<columns>(?:"[^"]*"|[^"\[\]])+)\]', re.DOTALL)
 
@@ -102,9 +103,8 @@ def _warn_of_tables(sources: Iterable[FactSource]) -> None:
     for table in sorted(table for table in above if os.path.isdir(os.path.join(table, "_delta_log"))):
         message = "files of a Delta table are read by themselves, with rows that the table may not have any more"
         hint = "give the directory of the table instead of its files"
-        warn(
-            Diagnostic(Code.FILE_OF_A_TABLE, message, Place(above[table].shown(table)), hint, severity=Severity.WARNING)
-        )
+        place = Place(above[table].shown(table))
+        warn(Diagnostic(Code.FILE_OF_A_TABLE, message, place, hint, severity=Severity.WARNING))
 
 
 def _argument(argument: str, options: ReadOptions, work: Path | None) -> Iterator[FactSource]:
@@ -112,7 +112,8 @@ def _argument(argument: str, options: ReadOptions, work: Path | None) -> Iterato
     path, columns = _picked(path)
     for source in _sources(path, name, options, work):
         if columns and source.predicate is None:
-            raise _picked_rdf(source, columns)
+            message, hint = "an RDF file has no columns that could be picked", f"leave out [{', '.join(columns)}]"
+            raise DataError.of(Code.PICKED_RDF, message, Place(source.shown(source.path)), hint)
         yield replace(source, columns=columns)
 
 
@@ -179,67 +180,44 @@ def _split(argument: str, options: ReadOptions) -> tuple[str | None, str]:
     prefix, colon, _ = name.partition(":")
     if colon and prefix not in options.prefixes:
         known = ", ".join(f"{prefix}:" for prefix in sorted(options.prefixes))
-        raise DataError.of(
-            Code.UNKNOWN_PREFIX,
-            f"the prefix {prefix}: of the predicate {name} is not declared",
-            hint=f"the rules declare {known}" if known else "declare it in the rules with @prefix, or write the <iri>",
-        )
-    raise DataError.of(
-        Code.BAD_NAME,
-        f"{name!r} cannot be the name of a predicate",
-        hint="use letters, digits, _ and -, starting with a letter or _; a prefixed name; or <iri>",
-    )
+        hint = f"the rules declare {known}" if known else "declare it in the rules with @prefix, or write the <iri>"
+        message = f"the prefix {prefix}: of the predicate {name} is not declared"
+        raise DataError.of(Code.UNKNOWN_PREFIX, message, None, hint)
+    hint = "use letters, digits, _ and -, starting with a letter or _; a prefixed name; or <iri>"
+    raise DataError.of(Code.BAD_NAME, f"{name!r} cannot be the name of a predicate", None, hint)
 
 
 def _file(path: Path, relative: str, name: str | None, options: ReadOptions) -> FactSource:
     kind, stem, compressed = kind_and_stem(path)
     if kind is None:
-        known = " ".join(KINDS)
-        raise DataError.of(
-            Code.UNKNOWN_KIND,
-            "the extension says nothing about what is in the file",
-            Place(str(path)),
-            f"known are {known}, each also with .gz",
-        )
-    if kind in RDF_KINDS:
-        if name is not None:
-            raise _named_rdf(path, name)
-        return FactSource(str(path), kind, None, compressed, _source_name(relative, path, options))
-    return FactSource(
-        str(path), kind, name or _predicate(stem, path), compressed, _source_name(relative, path, options)
-    )
+        message = "the extension says nothing about what is in the file"
+        raise DataError.of(Code.UNKNOWN_KIND, message, Place(str(path)), KNOWN)
+    if kind in RDF_KINDS and name is not None:
+        message = f"an RDF file has predicates of its own, so it cannot be read as {name}"
+        raise DataError.of(Code.NAMED_RDF, message, Place(str(path)), f"leave out {name}=")
+    predicate = None if kind in RDF_KINDS else name or _predicate(stem, path)
+    return FactSource(str(path), kind, predicate, compressed, _source_name(relative, path, options))
 
 
 def _predicate(stem: str, path: Path) -> str:
     if BARE_NAME.fullmatch(stem):
         return stem
-    raise DataError.of(
-        Code.BAD_NAME,
-        f"{stem!r} cannot be the name of a predicate",
-        Place(str(path)),
-        f"name the predicate: NAME={path}",
-    )
+    message = f"{stem!r} cannot be the name of a predicate"
+    raise DataError.of(Code.BAD_NAME, message, Place(str(path)), f"name the predicate: NAME={path}")
 
 
 def _directory(path: Path, root: Path, name: str | None, options: ReadOptions) -> Iterator[FactSource]:
     """The sources in a directory. Their names are relative to ``root``."""
     if (path / "_delta_log").is_dir():
         relative = os.path.relpath(path, root)
-        yield FactSource(
-            str(path), "delta", name or _directory_predicate(path), False, _source_name(relative, path, options)
-        )
+        predicate = name or _directory_predicate(path)
+        yield FactSource(str(path), "delta", predicate, False, _source_name(relative, path, options))
         return
-    count = 0
-    for source in _entries(path, root, name, options):
-        count += 1
-        yield source
-    if count == 0 and path == root:
-        raise DataError.of(
-            Code.NOTHING_TO_READ,
-            "there is no file of a known kind in the directory",
-            Place(str(path)),
-            f"known are {' '.join(KINDS)}, each also with .gz",
-        )
+    found = list(_entries(path, root, name, options))
+    if not found and path == root:
+        message = "there is no file of a known kind in the directory"
+        raise DataError.of(Code.NOTHING_TO_READ, message, Place(str(path)), KNOWN)
+    yield from found
 
 
 def _entries(path: Path, root: Path, name: str | None, options: ReadOptions) -> Iterator[FactSource]:
@@ -248,12 +226,9 @@ def _entries(path: Path, root: Path, name: str | None, options: ReadOptions) -> 
         kind, _, _ = kind_and_stem(entry)
         if entry.is_dir():
             if "=" in entry.name:
-                raise DataError.of(
-                    Code.PARTITIONED_DIRECTORY,
-                    "the directory is partitioned: its names hold values of a column",
-                    Place(str(entry)),
-                    "write it as a Delta table or without partitions",
-                )
+                message = "the directory is partitioned: its names hold values of a column"
+                hint = "write it as a Delta table or without partitions"
+                raise DataError.of(Code.PARTITIONED_DIRECTORY, message, Place(str(entry)), hint)
             yield from _directory(entry, root, name, options)
         elif kind is not None:
             part = entry.name.startswith("part-") and kind not in RDF_KINDS
@@ -293,21 +268,3 @@ def _nothing(path: str, copied: bool) -> DataError:
         return DataError.of(Code.NO_SUCH_FILE, "the file does not exist", Place(path), hint)
     hint = "check the path" if os.path.isdir(folder) else f"there is no directory {folder}"
     return DataError.of(Code.NO_SUCH_FILE, "the file does not exist", Place(path), hint)
-
-
-def _named_rdf(path: Path, name: str) -> DataError:
-    return DataError.of(
-        Code.NAMED_RDF,
-        f"an RDF file has predicates of its own, so it cannot be read as {name}",
-        Place(str(path)),
-        f"leave out {name}=",
-    )
-
-
-def _picked_rdf(source: FactSource, columns: Sequence[str]) -> DataError:
-    return DataError.of(
-        Code.PICKED_RDF,
-        "an RDF file has no columns that could be picked",
-        Place(source.shown(source.path)),
-        f"leave out [{', '.join(columns)}]",
-    )

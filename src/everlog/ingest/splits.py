@@ -13,7 +13,7 @@ import numpy as np
 from everlog.engine.kernels.delimited import CELL_START, record_starts
 from everlog.ingest.blocks import BLOCK, BYTE_ORDER_MARK, open_bytes, unreadable
 from everlog.ingest.columns import Header, Headers, TableHeader, header_of, order_of, pick_hint
-from everlog.ingest.delimited import first_row, first_row_width
+from everlog.ingest.delimited import first_row
 from everlog.ingest.parquet import column_names, delta_files, parquet_splits
 from everlog.ingest.sources import FactSource, ReadOptions
 from everlog.ingest.split import Split
@@ -76,18 +76,17 @@ def _table(split: Split, options: ReadOptions) -> TableHeader | None:
     """The columns of a file; None if it is a delimited file without a row."""
     source = split.source
     assert source.predicate is not None
-    names: tuple[str, ...] | None
+    names, width = None, options.arities.get(source.predicate)
     if source.kind in ("parquet", "delta"):
         names = column_names(split)
-        width: int | None = len(names)
-    elif options.header:
-        names = first_row(source)
-        width = None if names is None else len(names)
-    else:
-        names, width = None, options.arities.get(source.predicate)
-        width = first_row_width(source) if width is None else width
-    if width is None:
-        return None
+    elif options.header or width is None:
+        row = first_row(source)
+        if row is None:
+            return None
+        names, width = row if options.header else None, len(row)
+    if names is not None:
+        width = len(names)
+    assert width is not None
     path = source.path if source.kind == "delta" else split.path
     pick = partial(_pick_text, source.predicate, source.shown(path))
     return TableHeader(source.predicate, width, names, path, Place(path), pick)
@@ -136,9 +135,7 @@ def _file_splits(split: Split) -> Iterable[Split]:
 
 
 def _record_starts(path: str, step: int) -> list[int]:
-    """Positions where rows of a comma-separated file begin, about one every ``step`` bytes. A newline in quotes
-    begins no row.
-    """
+    """Positions where rows of a comma-separated file begin, about one every ``step`` bytes."""
     found: list[int] = []
     with open_bytes(path, False) as file:
         position = len(BYTE_ORDER_MARK) if file.read(3) == BYTE_ORDER_MARK else 0
@@ -155,14 +152,7 @@ def _record_starts(path: str, step: int) -> list[int]:
 def _check_width(first: Split, other: Split) -> None:
     if first.arity == other.arity:
         return
-    name = first.source.predicate
-    raise DataError.of(
-        Code.TWO_ARITIES,
-        f"{name} has {other.arity} columns here and {first.arity} in {first.shown}",
-        Place(other.shown),
-        "a bare name has one number of columns; pick as many by name with NAME=PATH[COLUMN, ...], "
-        "or give one of the files another NAME=PATH",
-    )
-
-
-__all__ = ["Split", "splits"]
+    message = f"{first.source.predicate} has {other.arity} columns here and {first.arity} in {first.shown}"
+    picking = "pick as many by name with NAME=PATH[COLUMN, ...]"
+    hint = f"a bare name has one number of columns; {picking}, or give one of the files another NAME=PATH"
+    raise DataError.of(Code.TWO_ARITIES, message, Place(other.shown), hint)

@@ -7,11 +7,10 @@ counts only if its task returned it, so tasks that run twice do no harm.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -25,9 +24,6 @@ from everlog.ingest.tasks import Runner, Tally, work_directory
 from everlog.ingest.triples import rdf_width
 from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic
-
-if TYPE_CHECKING:
-    pass
 
 MOST_LISTED = 1000
 MOST_SHOWN = 20
@@ -72,13 +68,41 @@ def stage(
     """
     width = widest(splits, options) if width is None else width
     tasks = pack(list(map(_absolute, splits)), wanted=runner.parallelism)
-    task = _ReadTask(options, _Target(work_directory(work), width, salt, literals))
+    task = _ReadTask(options, work_directory(work), width, salt, literals)
+    return replace(read_tasks(runner, task, tasks, splits, on_error, progress), width=width)
+
+
+def read_tasks(
+    runner: Runner,
+    task: Callable[[tuple[Split, ...]], Staged],
+    tasks: Sequence[tuple[Split, ...]],
+    splits: Sequence[Split],
+    on_error: str,
+    progress: AmountProgress | None,
+) -> Staged:
+    """Run a task over splits, and return its results as one; with ``on_error="stop"`` an error if any row was bad.
+    ``splits`` have the paths that the user gave, those in ``tasks`` may be absolute.
+    """
     tally = None if progress is None else Tally([sum(map(bytes_in, task)) for task in tasks], progress)
-    given = {os.path.abspath(split.path): split.shown for split in splits}
+    given = {path: split.shown for split in splits for path in (split.path, os.path.abspath(split.path))}
     try:
-        return _staged(runner.run(task, tasks, tally), width, on_error, given)
+        parts = runner.run(task, tasks, tally)
     except DataError as error:
-        raise DataError(as_given(wrong, given) for wrong in error.diagnostics) from None
+        raise DataError(_as_given(wrong, given) for wrong in error.diagnostics) from None
+    found = (_as_given(row, given) for part in parts for row in part.bad)
+    bad = sorted(found, key=lambda row: (row.place.file, row.place.line or 0))
+    count = sum(part.bad_count for part in parts)
+    if count and on_error == "stop":
+        raise _bad_rows_error(bad, count)
+    return Staged(
+        0,
+        fact_files=tuple(file for part in parts for file in part.fact_files),
+        term_files=tuple(file for part in parts for file in part.term_files),
+        rows=sum(part.rows for part in parts),
+        bad=tuple(bad[:MOST_LISTED]),
+        bad_count=count,
+        kinds=merged_kinds(part.kinds for part in parts),
+    )
 
 
 def widest(splits: Sequence[Split], options: ReadOptions) -> int:
@@ -90,18 +114,15 @@ def pack(splits: Sequence[Split], wanted: int) -> list[tuple[Split, ...]]:
     """Splits grouped into tasks, the largest first: small files share a task, so that a thousand of
     them do not make a thousand tasks, but there are ``wanted`` tasks if there is enough data.
     """
-    sized = sorted(
-        ((bytes_in(split), index) for index, split in enumerate(splits)), key=lambda pair: (-pair[0], pair[1])
-    )
-    total = sum(size for size, _ in sized)
-    target = min(LARGEST_TASK, max(SMALLEST_TASK, total // max(wanted, 1)))
+    sized = sorted(((bytes_in(split), split) for split in splits), key=lambda pair: -pair[0])
+    target = min(LARGEST_TASK, max(SMALLEST_TASK, sum(size for size, _ in sized) // max(wanted, 1)))
     tasks: list[list[Split]] = []
     room = 0
-    for size, index in sized:
+    for size, split in sized:
         if size > room or not tasks:
             tasks.append([])
             room = target
-        tasks[-1].append(splits[index])
+        tasks[-1].append(split)
         room -= size
     return [tuple(task) for task in tasks]
 
@@ -114,57 +135,44 @@ def bytes_in(split: Split) -> int:
     return end - split.start
 
 
-@dataclass
-class _StagedPart:
-    """The result of one reading task."""
+class Sink(Protocol):
+    """Takes batches of texts, as readers give them."""
 
-    fact_files: list[str] = field(default_factory=list)
-    term_files: list[str] = field(default_factory=list)
-    rows: int = 0
-    bad: list[BadRow] = field(default_factory=list)
-    bad_count: int = 0
-    kinds: ByPredicate = field(default_factory=dict)
+    rows: int
+    """The number of rows that were added."""
 
-    def take_bad(self, rows: list[BadRow]) -> None:
-        """Count bad rows and keep the first of them; empties the list."""
-        self.bad_count += len(rows)
-        self.bad += rows[: MOST_LISTED - len(self.bad)]
-        rows.clear()
+    def add(self, batch: pa.RecordBatch) -> None: ...
 
 
-@dataclass(frozen=True)
-class _Target:
-    """The directory into which tasks write, and the form of the files."""
-
-    work: Path
-    width: int
-    salt: int
-    literals: bool = False
-
-    def write(self, batches: Iterable[pa.RecordBatch], bad: list[BadRow]) -> _StagedPart:
-        """Write batches of texts; returns the files, and the bad rows that were found while the batches were read."""
-        part, spill = _StagedPart(), Spill(self.work, self.width, self.salt, literals=self.literals)
-        for batch in batches:
-            spill.add(batch)
-            part.take_bad(bad)
-        spill.flush()
-        part.take_bad(bad)
-        part.fact_files, part.term_files, part.rows = spill.fact_files, spill.term_files, spill.rows
-        part.kinds = spill.kinds
-        return part
+def read_into(sink: Sink, options: ReadOptions, splits: tuple[Split, ...]) -> Staged:
+    """Add the facts of splits to a sink; returns their number, the number of bad rows and the first of these."""
+    before, count = sink.rows, 0
+    first, bad = list[BadRow](), list[BadRow]()
+    for split in splits:
+        for batch in read(split, options, bad):
+            sink.add(batch)
+            count += len(bad)
+            first += bad[: MOST_LISTED - len(first)]
+            bad.clear()
+    first += bad[: MOST_LISTED - len(first)]
+    return Staged(0, rows=sink.rows - before, bad=tuple(first), bad_count=count + len(bad))
 
 
 @dataclass(frozen=True)
 class _ReadTask:
-    """Reads some splits and writes their facts."""
+    """Reads some splits and writes their facts into a directory."""
 
     options: ReadOptions
-    target: _Target
+    work: Path
+    width: int
+    salt: int
+    literals: bool
 
-    def __call__(self, splits: tuple[Split, ...]) -> _StagedPart:
-        bad: list[BadRow] = []
-        texts = (texts for split in splits for texts in read(split, self.options, bad))
-        return self.target.write(texts, bad)
+    def __call__(self, splits: tuple[Split, ...]) -> Staged:
+        spill = Spill(self.work, self.width, self.salt, literals=self.literals)
+        read = read_into(spill, self.options, splits)
+        spill.flush()
+        return replace(read, fact_files=tuple(spill.fact_files), term_files=tuple(spill.term_files), kinds=spill.kinds)
 
 
 def _absolute(split: Split) -> Split:
@@ -176,33 +184,13 @@ def _absolute(split: Split) -> Split:
 Placed = TypeVar("Placed", BadRow, Diagnostic)
 
 
-def as_given(placed: Placed, given: Mapping[str, str]) -> Placed:
+def _as_given(placed: Placed, given: Mapping[str, str]) -> Placed:
     """A bad row or a diagnostic of a file, with the path that the user gave."""
     place = placed.place
     return placed if place is None else replace(placed, place=replace(place, file=given.get(place.file, place.file)))
 
 
-def _staged(
-    parts: Sequence[_StagedPart], width: int, on_error: str, given: Mapping[str, str] = MappingProxyType({})
-) -> Staged:
-    """The results of all tasks as one; with ``on_error="stop"`` an error if any row was bad."""
-    found = (as_given(row, given) for part in parts for row in part.bad)
-    bad = sorted(found, key=lambda row: (row.place.file, row.place.line or 0))
-    count = sum(part.bad_count for part in parts)
-    if count and on_error == "stop":
-        raise bad_rows_error(bad, count)
-    return Staged(
-        width=width,
-        fact_files=tuple(file for part in parts for file in part.fact_files),
-        term_files=tuple(file for part in parts for file in part.term_files),
-        rows=sum(part.rows for part in parts),
-        bad=tuple(bad[:MOST_LISTED]),
-        bad_count=count,
-        kinds=merged_kinds(part.kinds for part in parts),
-    )
-
-
-def bad_rows_error(bad: Sequence[BadRow], count: int) -> DataError:
+def _bad_rows_error(bad: Sequence[BadRow], count: int) -> DataError:
     """An error that lists the first bad rows and says how many there are."""
     shown = [Diagnostic(Code.BAD_ROW, row.reason, row.place) for row in bad[:MOST_SHOWN]]
     rows = "1 bad row" if count == 1 else f"{count:,} bad rows"

@@ -7,7 +7,7 @@ Reading and encoding are written once, as functions that can be sent to a worker
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -61,7 +61,15 @@ class InProcess:
     """
 
     def run(self, function: Callable[[T], R], tasks: Sequence[T], tally: Tally | None = None) -> list[R]:
-        return opened(list(_one_by_one(function, tasks, tally)))
+        results: list[R | Wrong] = []
+        done = rows = 0
+        for number, task in enumerate(tasks):
+            results.append(attempt(functools.partial(function, task)))
+            if tally is not None:
+                done += tally.sizes[number]
+                rows += getattr(results[-1], "rows", 0)
+                tally.report(done, rows)
+        return opened(results)
 
     @property
     def parallelism(self) -> int:
@@ -73,17 +81,6 @@ class InProcess:
 
 
 IN_PROCESS = InProcess()
-
-
-def _one_by_one(function: Callable[[T], R], tasks: Sequence[T], tally: Tally | None) -> Iterator[R | Wrong]:
-    done = rows = 0
-    for number, task in enumerate(tasks):
-        result = attempt(functools.partial(function, task))
-        yield result
-        if tally is not None:
-            done += tally.sizes[number]
-            rows += getattr(result, "rows", 0)
-            tally.report(done, rows)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from everlog.engine.tables import fact_columns
 from everlog.ingest.sources import ReadOptions
-from everlog.ingest.values import TEXT, constant_column
+from everlog.ingest.values import TEXT, fact_batch
 from everlog.lang.codes import Code
 from everlog.lang.errors import DataError
 from everlog.lang.internal import TRIPLE
@@ -69,5 +68,4 @@ def as_triples(batch: pa.RecordBatch) -> pa.RecordBatch:
         moved = [names, *values]
         values = [pc.if_else(types, before, value) for before, value in zip(moved, values, strict=False)]
     found = TRIPLE if len(values) == 1 else QUAD
-    columns = [constant_column(str(found), batch.num_rows), subjects, verbs, *values]
-    return pa.record_batch(columns, names=fact_columns(found.arity))
+    return fact_batch(found, [subjects, verbs, *values], batch.num_rows)

@@ -23,9 +23,11 @@ import pyarrow.compute as pc
 
 from everlog.analysis.predicates import wrong_arity
 from everlog.engine.kernels.numbers import canonical_doubles
+from everlog.engine.tables import fact_columns
 from everlog.ingest.columns import Header, TableHeader, header_of, order_of, pick_hint
 from everlog.lang.codes import Code
 from everlog.lang.errors import DataError
+from everlog.lang.syntax import Predicate
 from everlog.lang.terms import XSD, decimal_text, double_text, text_of
 
 TEXT = pa.large_string()
@@ -74,11 +76,8 @@ def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values", before: 
         return _timestamp_texts(array, column, before)
     if pa.types.is_time(kind):
         return _typed(_without_zeros(_moments(array, column, before), kind.unit), "time")
-    raise DataError.of(
-        Code.UNSUPPORTED_TYPE,
-        f"column {column!r} has the type {kind}, which cannot be a term",
-        hint=CONVERT,
-    )
+    message = f"column {column!r} has the type {kind}, which cannot be a term"
+    raise DataError.of(Code.UNSUPPORTED_TYPE, message, None, CONVERT)
 
 
 def argument_columns(
@@ -149,43 +148,66 @@ def _rows_of(given: _LazyColumns, columns: Sequence[pa.LargeStringArray], order:
     for place, column in zip(order, columns, strict=True):
         if len(column) != rows:
             assert given.names is not None
-            raise DataError.of(
-                Code.RAGGED_COLUMN,
-                f"column {given.names[place]!r} has {_count(len(column), 'value')}, "
-                f"column {given.names[order[0]]!r} has {rows}",
-                hint="all columns have the same length",
-            )
+            own = f"column {given.names[place]!r} has {_count(len(column), 'value')}"
+            message = f"{own}, column {given.names[order[0]]!r} has {rows}"
+            raise DataError.of(Code.RAGGED_COLUMN, message, None, "all columns have the same length")
     return rows
 
 
 def _columns(data: Any) -> _LazyColumns:
-    module = type(data).__module__.partition(".")[0]
-    if isinstance(data, np.ndarray):
-        return _numpy_columns(data)
-    if isinstance(data, pa.Array | pa.ChunkedArray):
-        return _LazyColumns(None, [partial(texts_of, data)], len(data))
-    if module == "pandas":
-        return _pandas_columns(data)
-    if module == "polars":
-        return _polars_columns(data)
-    if module == "pyspark" and hasattr(data, "toArrow"):
+    library = _library(data)
+    if library == "pyspark" and hasattr(data, "toArrow"):
         data = data.toArrow()
-    if isinstance(data, pa.Table | pa.RecordBatch) or hasattr(data, "__arrow_c_stream__"):
-        table = data if isinstance(data, pa.Table | pa.RecordBatch) else pa.table(data)
-        names = tuple(table.schema.names)
-        columns = [partial(texts_of, table.column(place), name) for place, name in enumerate(names)]
-        return _LazyColumns(names, columns, table.num_rows)
-    if isinstance(data, Mapping):
-        names = tuple(map(str, data))
-        columns = [partial(_one_column, values, name) for name, values in zip(names, data.values(), strict=True)]
-        return _LazyColumns(names, columns, None if names else 0)
-    if isinstance(data, Iterable) and not isinstance(data, str | bytes):
+    if library == "polars" and hasattr(data, "collect"):
+        data = data.collect()
+    if _is_column(data, library):
+        return _LazyColumns(None, [partial(_one_column, data, str(getattr(data, "name", "values")))], len(data))
+    names: tuple[str, ...] | None
+    if isinstance(data, np.ndarray):
+        names, columns = _numpy_columns(data)
+    elif library == "pandas":
+        names = tuple(map(str, data.columns))
+        columns = [data.iloc[:, i] for i in range(len(names))]
+    elif library == "polars":
+        names, columns = tuple(data.columns), list(data.iter_columns())
+    elif isinstance(data, pa.Table | pa.RecordBatch) or hasattr(data, "__arrow_c_stream__"):
+        data = data if isinstance(data, pa.Table | pa.RecordBatch) else pa.table(data)
+        names, columns = tuple(data.schema.names), data.columns
+    elif isinstance(data, Mapping):
+        names, columns = tuple(map(str, data)), list(data.values())
+    elif isinstance(data, Iterable) and not isinstance(data, str | bytes):
         return _row_columns(data)
-    raise DataError.of(
-        Code.WRONG_DATA,
-        f"rows cannot be taken from a value of type {type(data).__name__}",
-        hint="pass a list of tuples, a mapping of columns, or a pandas, Polars, Arrow or NumPy table",
-    )
+    else:
+        hint = "pass a list of tuples, a mapping of columns, or a pandas, Polars, Arrow or NumPy table"
+        message = f"rows cannot be taken from a value of type {type(data).__name__}"
+        raise DataError.of(Code.WRONG_DATA, message, None, hint)
+    shown = [f"column {i + 1}" for i in range(len(columns))] if names is None else names
+    texts = [partial(_one_column, column, name) for column, name in zip(columns, shown, strict=True)]
+    return _LazyColumns(names, texts, None if isinstance(data, Mapping) and columns else len(data))
+
+
+def _library(data: Any) -> str:
+    """The package of a value's type."""
+    return type(data).__module__.partition(".")[0]
+
+
+def _is_column(data: Any, library: str) -> bool:
+    """Whether a value is a single column."""
+    if isinstance(data, np.ndarray):
+        return data.ndim == 1 and data.dtype.names is None
+    if library == "pandas":
+        return not hasattr(data, "columns")
+    return isinstance(data, pa.Array | pa.ChunkedArray) or (library == "polars" and hasattr(data, "to_frame"))
+
+
+def _numpy_columns(data: np.ndarray[Any, Any]) -> tuple[tuple[str, ...] | None, list[Any]]:
+    """The names and columns of an array of rows."""
+    if (names := data.dtype.names) and data.ndim == 1:
+        return names, [data[name] for name in names]
+    if data.ndim == 2:
+        return None, list(data.T)
+    hint = "pass one column as a 1-D array, rows as a 2-D array, or a structured array"
+    raise DataError.of(Code.WRONG_DATA, f"rows cannot be taken from a NumPy array of shape {data.shape}", None, hint)
 
 
 def _row_columns(data: Iterable[Any]) -> _LazyColumns:
@@ -195,19 +217,13 @@ def _row_columns(data: Iterable[Any]) -> _LazyColumns:
     for kind in set(map(type, rows)):
         if not issubclass(kind, tuple | list):
             index = next(i for i, row in enumerate(rows) if type(row) is kind)
-            raise DataError.of(
-                Code.NOT_A_ROW,
-                f"row {index + 1} is {rows[index]!r}, not a tuple",
-                hint=f"a row with one value is written ({rows[index]!r},)",
-            )
+            message = f"row {index + 1} is {rows[index]!r}, not a tuple"
+            raise DataError.of(Code.NOT_A_ROW, message, None, f"a row with one value is written ({rows[index]!r},)")
     width = len(rows[0])
     if set(map(len, rows)) != {width}:
         index = next(i for i, row in enumerate(rows) if len(row) != width)
-        raise DataError.of(
-            Code.RAGGED_ROW,
-            f"row {index + 1} has {_count(len(rows[index]), 'value')}, the rows before it have {width}",
-            hint="all rows of a predicate have the same number of values",
-        )
+        message = f"row {index + 1} has {_count(len(rows[index]), 'value')}, the rows before it have {width}"
+        raise DataError.of(Code.RAGGED_ROW, message, None, "all rows of a predicate have the same number of values")
     columns = list(zip(*rows, strict=True)) if width else []
     made = [partial(_object_texts, column, f"column {i + 1}") for i, column in enumerate(columns)]
     return _LazyColumns(None, made, len(rows))
@@ -228,11 +244,8 @@ def _object_texts(values: Sequence[Any], column: str) -> pa.LargeStringArray:
             text = _text_of_object(value)
             text.encode()
         except TypeError as error:
-            raise DataError.of(
-                Code.UNSUPPORTED_VALUE,
-                f"row {row}, {column}: {error}",
-                hint="a value is a str, int, float, bool, Decimal, date, datetime, time, IRI, BlankNode or Literal",
-            ) from None
+            hint = "a value is a str, int, float, bool, Decimal, date, datetime, time, IRI, BlankNode or Literal"
+            raise DataError.of(Code.UNSUPPORTED_VALUE, f"row {row}, {column}: {error}", None, hint) from None
         except ValueError as error:
             reason = "the string is no Unicode text" if isinstance(error, UnicodeError) else error
             hint = "correct the value, or leave out the row"
@@ -269,34 +282,19 @@ def _is_missing(value: Any) -> bool:
 
 def _one_column(values: Any, name: str) -> pa.LargeStringArray:
     """The texts of a single column of any of the libraries."""
-    module = type(values).__module__.partition(".")[0]
+    library = _library(values)
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return texts_of(values, name)
     if isinstance(values, np.ndarray):
         return _numpy_texts(values, name)
-    if module == "pandas":
+    if library == "pandas":
         return _series_texts(values, name)
-    if module == "polars":
+    if library == "polars":
         return _polars_texts(values)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         hint = "a mapping has a list of values for each column"
         raise DataError.of(Code.WRONG_DATA, f"column {name!r} is {values!r}, not a list of values", None, hint)
     return _object_texts(values if isinstance(values, Sequence) else list(values), f"column {name!r}")
-
-
-def _numpy_columns(data: np.ndarray[Any, Any]) -> _LazyColumns:
-    if (names := data.dtype.names) and data.ndim == 1:
-        return _LazyColumns(tuple(names), [partial(_numpy_texts, data[name], name) for name in names], len(data))
-    if data.ndim == 1:
-        return _LazyColumns(None, [partial(_numpy_texts, data, "values")], len(data))
-    if data.ndim == 2:
-        columns = [partial(_numpy_texts, data[:, i], f"column {i + 1}") for i in range(data.shape[1])]
-        return _LazyColumns(None, columns, len(data))
-    raise DataError.of(
-        Code.WRONG_DATA,
-        f"rows cannot be taken from a NumPy array of shape {data.shape}",
-        hint="pass one column as a 1-D array, rows as a 2-D array, or a structured array",
-    )
 
 
 def _numpy_texts(values: np.ndarray[Any, Any], column: str) -> pa.LargeStringArray:
@@ -318,15 +316,6 @@ def _supported(column: str, kind: str) -> Iterator[None]:
         raise DataError.of(Code.UNSUPPORTED_TYPE, message, hint=CONVERT) from error
 
 
-def _pandas_columns(data: Any) -> _LazyColumns:
-    if not hasattr(data, "columns"):
-        return _LazyColumns(None, [partial(_series_texts, data, str(data.name))], len(data))
-    names = tuple(map(str, data.columns))
-    return _LazyColumns(
-        names, [partial(_series_texts, data.iloc[:, i], name) for i, name in enumerate(names)], len(data)
-    )
-
-
 def _series_texts(series: Any, name: str) -> pa.LargeStringArray:
     """The texts of a pandas column; whatever pandas counts as missing, NaN too, is a null."""
     missing = np.asarray(series.isna())
@@ -340,15 +329,6 @@ def _series_texts(series: Any, name: str) -> pa.LargeStringArray:
     with _supported(name, f"pandas type {series.dtype}"):
         array = pa.array(series)
     return texts_of(array, name)
-
-
-def _polars_columns(data: Any) -> _LazyColumns:
-    if hasattr(data, "to_frame"):
-        return _LazyColumns(None, [partial(_polars_texts, data)], len(data))
-    if hasattr(data, "collect"):
-        data = data.collect()
-    columns = [partial(_polars_texts, series) for series in data.iter_columns()]
-    return _LazyColumns(tuple(data.columns), columns, int(data.height))
 
 
 def _polars_texts(series: Any) -> pa.LargeStringArray:
@@ -369,17 +349,15 @@ def _string_texts(array: pa.Array, column: str) -> pa.LargeStringArray:
     except pa.ArrowInvalid as error:
         message = f"column {column!r} holds a string that is not valid UTF-8: {error}"
         raise DataError.of(Code.NOT_UTF_8, message, None, "decode the column with its own encoding first") from None
-    return _quoted(array)
-
-
-def _quoted(array: pa.LargeStringArray) -> pa.LargeStringArray:
-    quote = pa.scalar('"', TEXT)
-    return pc.binary_join_element_wise(quote, array, quote, pa.scalar("", TEXT))
+    return _between('"', array, '"')
 
 
 def _typed(lexical: pa.LargeStringArray, datatype: str) -> pa.LargeStringArray:
-    ends = pa.scalar('"', TEXT), pa.scalar(f'"^^<{XSD}{datatype}>', TEXT)
-    return pc.binary_join_element_wise(ends[0], lexical, ends[1], pa.scalar("", TEXT))
+    return _between('"', lexical, f'"^^<{XSD}{datatype}>')
+
+
+def _between(start: str, texts: pa.LargeStringArray, end: str) -> pa.LargeStringArray:
+    return pc.binary_join_element_wise(pa.scalar(start, TEXT), texts, pa.scalar(end, TEXT), pa.scalar("", TEXT))
 
 
 def _double_texts(array: pa.DoubleArray) -> pa.LargeStringArray:
@@ -419,7 +397,7 @@ def _decimal_texts(array: pa.Array) -> pa.LargeStringArray:
         texts = pc.replace_substring_regex(texts, r"0+$", "")
         texts = pc.replace_substring_regex(texts, r"\.$", ".0")
     else:
-        texts = pc.binary_join_element_wise(texts, pa.scalar(".0", TEXT), pa.scalar("", TEXT))
+        texts = _between("", texts, ".0")
     if pc.any(scientific).as_py():
         distinct = lexical.filter(scientific).dictionary_encode()
         written = pa.array([decimal_text(Decimal(text)) for text in distinct.dictionary.to_pylist()], TEXT)
@@ -443,7 +421,7 @@ def _timestamp_texts(array: pa.TimestampArray, column: str, before: int) -> pa.L
     zone = "Z" if array.type.tz is not None else ""
     lexical = _moments(array.cast(pa.timestamp(array.type.unit)), column, before)
     lexical = _without_zeros(pc.replace_substring(lexical, " ", "T"), array.type.unit)
-    return _typed(pc.binary_join_element_wise(lexical, pa.scalar(zone, TEXT), pa.scalar("", TEXT)), "dateTime")
+    return _typed(_between("", lexical, zone), "dateTime")
 
 
 def _without_zeros(lexical: pa.LargeStringArray, unit: str) -> pa.LargeStringArray:
@@ -453,20 +431,15 @@ def _without_zeros(lexical: pa.LargeStringArray, unit: str) -> pa.LargeStringArr
 
 def _null(row: int, column: str) -> None:
     """Raise the error of a missing value; rows count from 1."""
-    raise DataError.of(
-        Code.NULL_VALUE,
-        f"row {row}, {column}: there is no value",
-        hint="drop or fill the rows with missing values first",
-    )
+    hint = "drop or fill the rows with missing values first"
+    raise DataError.of(Code.NULL_VALUE, f"row {row}, {column}: there is no value", None, hint)
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def constant_column(text: str, rows: int) -> pa.StringArray:
-    """A column with one text in every row, as the ``predicate`` column needs it."""
-    return pa.repeat(pa.scalar(text, pa.string()), rows)
-
-
-__all__ = ["TEXT", "argument_columns", "constant_column", "large_strings", "texts_of"]
+def fact_batch(predicate: Predicate, columns: Sequence[pa.Array], rows: int) -> pa.RecordBatch:
+    """Facts of one predicate as a batch of texts."""
+    names = pa.repeat(pa.scalar(str(predicate), pa.string()), rows)
+    return pa.record_batch([names, *columns], names=fact_columns(predicate.arity))

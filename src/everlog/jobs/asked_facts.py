@@ -13,7 +13,7 @@ from everlog.backends.elsewhere import Elsewhere
 from everlog.backends.spark.tasks import runner_of
 from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.dictionary import new_terms
-from everlog.ingest.in_process import FactsRead
+from everlog.ingest.facts import FactsRead
 from everlog.ingest.named import with_empty
 from everlog.ingest.tasks import Runner
 from everlog.jobs.change_job import Named, RowsRead

@@ -16,7 +16,7 @@ import pyarrow as pa
 from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.kinds import merged_kinds
-from everlog.ingest.in_process import FactsRead, facts_of_batches
+from everlog.ingest.facts import FactsRead, facts_of_batches
 from everlog.ingest.operations import OperationReader, Resolved, batches_of, conflict_error, resolved
 from everlog.ingest.spill import Spill
 from everlog.ingest.split import BadRow

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from everlog.backends.asked import ChangeOptions
-from everlog.ingest.in_process import FactsRead
+from everlog.ingest.facts import FactsRead
 from everlog.ingest.split import BadRow
 from everlog.ingest.stage import Staged
 from everlog.jobs.reports import Clock

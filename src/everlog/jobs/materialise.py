@@ -24,15 +24,15 @@ from everlog.engine.factset import FactSet
 from everlog.engine.kinds import ByPredicate
 from everlog.engine.limits import Limits
 from everlog.host.memory import size_text
-from everlog.ingest.facts import load_columns
-from everlog.ingest.in_process import IN_PROCESS_BYTES, read_facts, size_of
-from everlog.ingest.inputs import EncodedFiles, encoded, facts_in_program
+from everlog.ingest.facts import IN_PROCESS_BYTES, load_columns, read_facts, size_of
+from everlog.ingest.inputs import encoded, facts_in_program
 from everlog.ingest.named import named_predicates, with_empty
 from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.rdf import merged_graphs
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import Split
 from everlog.ingest.splits import LARGE_GZ, large_files, splits
+from everlog.ingest.stage import Staged
 from everlog.ingest.triples import refuse_graphs
 from everlog.jobs.change_job import ChangeResult, RowsRead
 from everlog.jobs.changing import MadeThere, Side, carry_out, change_of, started
@@ -135,7 +135,7 @@ class AskedWhole:
         self.job = job
         self.store = job.store
         self.report = report
-        self._files: EncodedFiles | None = None
+        self._files: Staged | None = None
         self._session: SparkSession | None = None
 
     @contextmanager
@@ -205,12 +205,12 @@ class AskedWhole:
     def _loaded(self, work: Path, clock: Clock) -> tuple[KnowledgeBase, RowsRead, tuple[str, ...]]:
         """A knowledge base with the facts of the inputs, which Spark reads, and the files of its first terms."""
         staged = self._staged(work, clock)
-        self._require_memory(staged.rows, sum(Path(file).stat().st_size for file in staged.terms))
+        self._require_memory(staged.rows, sum(Path(file).stat().st_size for file in staged.term_files))
         with clock.phase("load"):
-            kb = self._knowledge_base(dictionary_of(_terms(staged.terms), self.job.salt))
-            facts = facts_of(load_columns(staged.facts), kb.dictionary)
+            kb = self._knowledge_base(dictionary_of(_terms(staged.term_files), self.job.salt))
+            facts = facts_of(load_columns(staged.fact_files), kb.dictionary)
             self._insert(kb, facts.restricted(p for p in facts if p != LITERAL), staged.kinds)
-        return kb, RowsRead(staged.rows, staged.bad, staged.bad_count), staged.terms
+        return kb, RowsRead(staged.rows, staged.bad, staged.bad_count), staged.term_files
 
     def _require_memory(self, rows: int, texts: int) -> None:
         """Raise an error if Spark is to reason because the memory of this machine may not suffice; logs the choice."""
@@ -219,7 +219,7 @@ class AskedWhole:
             if needs_spark(needed, self.job.memory):
                 raise TooMuchError(f"about {size_text(needed)} of memory needed")
 
-    def _staged(self, work: Path, clock: Clock) -> EncodedFiles:
+    def _staged(self, work: Path, clock: Clock) -> Staged:
         """The inputs in files that Spark has written; they are read once."""
         if self._files is None:
             job, spark = self.job, self._spark(clock)
@@ -257,7 +257,7 @@ class AskedWhole:
 
     def there(self, transaction: Transaction, clock: Clock) -> MadeThere[Change]:
         """Derive everything in executors."""
-        from everlog.backends.spark.backend import FirstFacts, materialise_on_spark
+        from everlog.backends.spark.backend import materialise_on_spark
         from everlog.backends.spark.settings import SparkSettings
 
         job, report, given = self.job, self.report, GivenFacts()
@@ -272,7 +272,11 @@ class AskedWhole:
         with clock.phase("reason"), watching(report.profile, program) as watch:
             written = materialise_on_spark(
                 spark,
-                FirstFacts(program, staged.facts, staged.terms, transaction.work, job.salt, job.maintain),
+                program,
+                staged,
+                transaction.work,
+                job.maintain,
+                salt=job.salt,
                 settings=SparkSettings(job.local_finish, plans, job.expand_below),
                 limits=Limits.from_now(job.max_facts, job.timeout),
                 listener=Listener(report.round_done),
@@ -282,7 +286,7 @@ class AskedWhole:
         assert checked.written is not None
         bookkeeping = COUNTED if written.counted else "counting" if job.maintain == "counting" else "none"
         closures = closures_of(program, written.generated)
-        rules = NewRules(print_program(checked.written), bookkeeping, closures, job.modules, staged.terms)
+        rules = NewRules(print_program(checked.written), bookkeeping, closures, job.modules, staged.term_files)
         figures = {KINDS: given.stored(checked), "equality": job.equality}
         return MadeThere(
             None,

@@ -19,8 +19,7 @@ from everlog.analysis.predicates import Names
 from everlog.backends.asked import Asked
 from everlog.host.locations import spark_uri
 from everlog.ingest.amounts import AmountProgress
-from everlog.ingest.facts import facts_in
-from everlog.ingest.in_process import FactsRead
+from everlog.ingest.facts import FactsRead, facts_in
 from everlog.ingest.operations import OperationReader
 from everlog.ingest.tasks import Runner
 from everlog.jobs.asked_facts import AskedFacts

@@ -14,8 +14,7 @@ from everlog.host.session import session
 from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.blanks import StoredBlanks
 from everlog.ingest.columns import Headers
-from everlog.ingest.facts import facts_in
-from everlog.ingest.in_process import IN_PROCESS_BYTES, FactsRead, read_facts, size_of
+from everlog.ingest.facts import IN_PROCESS_BYTES, FactsRead, facts_in, read_facts, size_of
 from everlog.ingest.named import named_predicates
 from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.rdf import merged_graphs

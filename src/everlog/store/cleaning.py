@@ -45,9 +45,8 @@ def refuse_strangers(layout: StoreLayout) -> None:
     if not root.exists():
         return
     if not root.is_dir():
-        raise store_error(
-            Code.NOT_A_STORE, "this is a file, not a directory", root, "choose another path for the store"
-        )
+        hint = "choose another path for the store"
+        raise store_error(Code.NOT_A_STORE, "this is a file, not a directory", root, hint)
     names = _names_in(root)
     if names and not _is_unfinished(layout, names):
         shown = ", ".join(sorted(names)[:5])
@@ -88,9 +87,7 @@ def clean_dead(layout: StoreLayout) -> None:
 
 
 def remove_unnamed(files: list[Path], table: Path) -> None:
-    """Remove the data files that no log entry of the table names; none if an entry cannot be read, since it may name
-    them.
-    """
+    """Remove the data files that no log entry of the table names; none if an entry cannot be read."""
     if not files:
         return
     try:
@@ -120,9 +117,7 @@ def remove_unfinished(layout: StoreLayout, made: Path | None) -> None:
 
 
 def remove_if_unfinished(layout: StoreLayout, made: Path | None) -> None:
-    """Take the guard and remove a store that has no version and no writer; if the guard cannot be had, remove empty
-    directories alone.
-    """
+    """Remove a store that has no version and no writer; only empty directories if the guard cannot be had."""
     try:
         with locking.guarded(layout):
             remove_unfinished(layout, made)

@@ -35,6 +35,8 @@ COUNTED = "dredc"
 """The bookkeeping of a version whose rows have counters."""
 
 Ids = NDArray[np.int64]
+Numbering = Callable[[Ids], Ids]
+"""Maps ids of a store to dense ids, or the other way round."""
 
 # To a store -------------------------------------------------------------------------------------
 
@@ -69,7 +71,7 @@ def change_batches(change: Difference, dictionary: Dictionary) -> Iterator[pa.Re
     return changed_rows(change, lambda ids: hashes_of(dictionary, ids), dictionary.salt)
 
 
-def changed_rows(change: Difference, hashed: Callable[[Ids], Ids], salt: int) -> Iterator[pa.RecordBatch]:
+def changed_rows(change: Difference, hashed: Numbering, salt: int) -> Iterator[pa.RecordBatch]:
     """A change as signed rows of a store, where ``hashed`` maps the ids of the change to those of the store."""
     return _batches(_weighted_changes(change, salt), hashed)
 
@@ -130,7 +132,7 @@ def _numbers(predicates: Sequence[Predicate], salt: int) -> list[int]:
     return found
 
 
-def _batches(facts: Iterable[_Weighted], hashed: Callable[[Ids], Ids]) -> Iterator[pa.RecordBatch]:
+def _batches(facts: Iterable[_Weighted], hashed: Numbering) -> Iterator[pa.RecordBatch]:
     """Yield rows of a store in batches that are as full as possible."""
     held: list[_Weighted] = []
     room = BLOCK_ROWS
@@ -146,7 +148,7 @@ def _batches(facts: Iterable[_Weighted], hashed: Callable[[Ids], Ids]) -> Iterat
         yield _batch(held, hashed)
 
 
-def _batch(held: Sequence[_Weighted], hashed: Callable[[Ids], Ids]) -> pa.RecordBatch:
+def _batch(held: Sequence[_Weighted], hashed: Numbering) -> pa.RecordBatch:
     """The rows of several predicates, one after the other, with nulls beyond the arity of each."""
     sizes = [len(mine.keys) for mine in held]
     arities = np.repeat([mine.layout.arity for mine in held], sizes)
@@ -209,9 +211,11 @@ def state_of(
     return state_of_rows(dictionary, FactSet(explicit), FactSet(facts), counts, generated)
 
 
-def facts_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> FactSet:
-    """The facts in rows of ids: ``predicate``, ``c0``, ... in any order, repeated or not."""
-    return FactSet(found for group, _ in _groups(batches, dictionary) for found in group.relations())
+def facts_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary, dense: Numbering | None = None) -> FactSet:
+    """The facts in rows of hashes: ``predicate``, ``c0``, ... in any order, repeated or not. ``dense`` maps hashes to
+    ids of the dictionary, by default those of its terms.
+    """
+    return FactSet(found for group, _ in _groups(batches, dictionary, dense) for found in group.relations())
 
 
 def counts_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary, name: str) -> Counts:
@@ -237,10 +241,11 @@ _Weights = Callable[[str], NDArray[Any]]
 """The weights of the facts of a group, by the name of their column."""
 
 
-def _groups(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> Iterator[tuple[Group, _Weights]]:
-    """Yield rows with their arguments as dense ids, as one group for each arity, with a function that gives their
-    weights.
-    """
+def _groups(
+    batches: Iterable[pa.RecordBatch], dictionary: Dictionary, dense: Numbering | None = None
+) -> Iterator[tuple[Group, _Weights]]:
+    """Yield rows with dense ids, as one group for each arity, with a function that gives their weights."""
+    dense = dense or functools.partial(ids_of, dictionary)
     listed = [batch for batch in batches if batch.num_rows]
     if not listed:
         return
@@ -251,42 +256,33 @@ def _groups(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> Iterat
         order = np.argsort(numbers, kind="stable")
         numbers = numbers[order]
     starts = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1]]))
-    predicates = _predicates(dictionary, numbers[starts])
+    predicates = _predicates(dictionary, numbers[starts], dense)
     sizes = np.diff(np.append(starts, len(numbers)))
     arities = np.array([predicate.arity for predicate in predicates])
-    columns = _OrderedColumns(rows, order, dictionary)
+
+    def values(name: str, chosen: NDArray[np.bool_] | None) -> NDArray[Any]:
+        """The chosen values of a column, with nulls as 0."""
+        found: NDArray[Any] = rows.column(name).fill_null(0).to_numpy()
+        found = found if order is None else found[order]
+        return found if chosen is None else found[chosen]
+
     for arity in np.unique(arities).tolist():
         mine = arities == arity
         chosen = None if mine.all() else np.repeat(mine, sizes)
         layout = layout_for(arity, len(dictionary))
-        arguments = (columns.dense(name, chosen) for name in argument_names(arity))
+        arguments = (_all_known(dense(values(name, chosen))) for name in argument_names(arity))
         keys = pack(layout, arguments, int(sizes[mine].sum()))
         listed_ = [predicate for predicate in predicates if predicate.arity == arity]
         group = Group(listed_, layout, np.concatenate([[0], np.cumsum(sizes[mine])]), keys)
-        yield group, functools.partial(columns.values, chosen=chosen)
+        yield group, functools.partial(values, chosen=chosen)
 
 
-@dataclass(frozen=True)
-class _OrderedColumns:
-    """The columns of rows in a given order."""
-
-    rows: pa.Table
-    order: Ids | None
-    dictionary: Dictionary
-
-    def values(self, name: str, chosen: NDArray[np.bool_] | None) -> NDArray[Any]:
-        """The chosen values of a column, with nulls as 0."""
-        found: NDArray[Any] = self.rows.column(name).fill_null(0).to_numpy()
-        found = found if self.order is None else found[self.order]
-        return found if chosen is None else found[chosen]
-
-    def dense(self, name: str, chosen: NDArray[np.bool_] | None) -> Ids:
-        """The chosen values of a column as dense ids."""
-        ids = ids_of(self.dictionary, self.values(name, chosen))
-        if len(ids) and ids.min() < 0:
-            hint = "check the store with everlog verify"
-            raise StoreError.of(Code.UNKNOWN_TERM, "a fact uses a term that the dictionary does not have", None, hint)
-        return ids
+def _all_known(ids: Ids) -> Ids:
+    """The dense ids of terms; an error if one of them is -1."""
+    if len(ids) and ids.min() < 0:
+        hint = "check the store with everlog verify"
+        raise StoreError.of(Code.UNKNOWN_TERM, "a fact uses a term that the dictionary does not have", None, hint)
+    return ids
 
 
 def ids_of(dictionary: Dictionary, hashes: Ids) -> Ids:
@@ -307,8 +303,8 @@ def _frozen(array: Ids) -> Ids:
     return view
 
 
-def _predicates(dictionary: Dictionary, numbers: Ids) -> list[Predicate]:
-    ids = ids_of(dictionary, numbers)
+def _predicates(dictionary: Dictionary, numbers: Ids, dense: Numbering) -> list[Predicate]:
+    ids = dense(numbers)
     if len(unknown := numbers[ids < 0]):
         message = f"the predicate with id {unknown[0]} is not among the terms"
         raise StoreError.of(Code.UNKNOWN_PREDICATE_ID, message, None, "check the store with everlog verify")

@@ -16,7 +16,7 @@ from __future__ import annotations
 import errno
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,27 +94,26 @@ def commit(
     removed = [RemoveAction(name, data_change=data_change, deletion_timestamp=now) for name in removes]
     sync_files([*_entries(table, base), *(table / file.name for file in adds)])
     sync_directories([table, *([table.parent] if base is None else [])])
+    if delta is not None and (missing := _missing_fields(table, delta, schema)):
+        delta = _widen(table, delta, missing, _TableChange(before, schema.names, [], []), metadata["writer"])
+    change = _TableChange(before, schema.names, added, removed)
+    said: dict[str, Any] = {"commit_properties": change.properties(metadata), "post_commithook_properties": HOOKS}
     if delta is None:
-        return _create(table, schema, _TableChange(before, schema.names, added, removed, metadata))
-    missing = _missing_fields(table, delta, schema)
-    if missing:
-        delta = _widen(table, delta, missing, _TableChange(before, schema.names, [], [], metadata))
-    return _append(table, delta, schema, _TableChange(before, schema.names, added, removed, metadata))
+        said |= {"mode": "error", "name": table.name, "configuration": CONFIGURATION}
+        new = str(table.absolute()), Schema.from_arrow(schema), added
+        return _made(table, None, metadata, lambda: create_table_with_add_actions(*new, **said))
+    write = delta.create_write_transaction
+    return _made(table, delta.version(), metadata, lambda: write([*added, *removed], "append", schema, **said))
 
 
 @dataclass(frozen=True)
 class _TableChange:
-    """The contents of a table before a commit, what the commit changes of them, and its metadata."""
+    """The contents of a table before a commit, and what the commit changes of them."""
 
     before: Contents
     columns: Sequence[str]
     added: Sequence[AddAction]
     removed: Sequence[RemoveAction]
-    metadata: dict[str, Any]
-
-    @property
-    def actions(self) -> list[AddAction | RemoveAction]:
-        return [*self.added, *self.removed]
 
     def properties(self, metadata: dict[str, Any]) -> CommitProperties:
         """The properties of the commit: the metadata, the contents of the table afterwards, and a checksum of both."""
@@ -260,72 +259,36 @@ def _same_type(left: pa.DataType, right: pa.DataType) -> bool:
 HOOKS = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 
 
-def _create(table: Path, schema: pa.Schema, change: _TableChange) -> int:
-    try:
-        create_table_with_add_actions(
-            str(table.absolute()),
-            Schema.from_arrow(schema),
-            list(change.added),
-            mode="error",
-            name=table.name,
-            configuration=CONFIGURATION,
-            commit_properties=change.properties(change.metadata),
-            post_commithook_properties=HOOKS,
-        )
-    except (DeltaError, OSError) as error:
-        _failed(table, None, change.metadata, error)
-    _confirm(table, 0)
-    return 0
-
-
-def _widen(table: Path, delta: DeltaTable, fields: list[Any], change: _TableChange) -> DeltaTable:
+def _widen(table: Path, delta: DeltaTable, fields: list[Any], change: _TableChange, writer: str) -> DeltaTable:
     base = delta.version()
-    metadata = {
-        **read_version(table, base).carried(),
-        "operation": "widen",
-        "writer": change.metadata["writer"],
-    }
-    try:
-        delta.alter.add_columns(
-            list(Schema.from_arrow(pa.schema(fields)).fields),
-            commit_properties=change.properties(metadata),
-            post_commithook_properties=HOOKS,
-        )
-    except (DeltaError, OSError) as error:
-        _failed(table, base, metadata, error)
-    _confirm(table, base + 1)
+    metadata = {**read_version(table, base).carried(), "operation": "widen", "writer": writer}
+    columns = list(Schema.from_arrow(pa.schema(fields)).fields)
+    said: dict[str, Any] = {"commit_properties": change.properties(metadata), "post_commithook_properties": HOOKS}
+    _made(table, base, metadata, lambda: delta.alter.add_columns(columns, **said))
     steps.reached(steps.WIDENED)
     return open_table(table, base + 1)
 
 
-def _append(table: Path, delta: DeltaTable, schema: pa.Schema, change: _TableChange) -> int:
-    base: int = delta.version()
+def _made(table: Path, base: int | None, metadata: dict[str, Any], write: Callable[[], object]) -> int:
+    """Make a commit on top of a version; returns the new version, once it is on the disk."""
     try:
-        delta.create_write_transaction(
-            change.actions,
-            "append",
-            schema,
-            commit_properties=change.properties(change.metadata),
-            post_commithook_properties=HOOKS,
-        )
+        write()
     except (DeltaError, OSError) as error:
-        _failed(table, base, change.metadata, error)
-    _confirm(table, base + 1)
-    return base + 1
+        _failed(table, base, metadata, error)
+    version = 0 if base is None else base + 1
+    _confirm(table, version)
+    return version
 
 
 def _failed(table: Path, base: int | None, metadata: dict[str, Any], error: Exception) -> None:
-    """Raise the error that says why a commit failed. Return if it did not fail: a checkpoint after the commit may
-    fail alone.
-    """
+    """Raise the error that says why a commit failed; return if only a checkpoint after the commit failed."""
     newest = newest_version(table)
     expected = 0 if base is None else base + 1
     if newest is None or newest < expected:
         if "No space left" in str(error):
             raise os_error(OSError(errno.ENOSPC, str(error)), "committing", table) from error
-        raise store_error(
-            Code.COMMIT_FAILED, f"the commit failed: {first_line(error)}", table, "the store is as before"
-        ) from error
+        message = f"the commit failed: {first_line(error)}"
+        raise store_error(Code.COMMIT_FAILED, message, table, "the store is as before") from error
     done = commit_info(table, expected).get(METADATA_KEY, {})
     if (done.get("writer"), done.get("operation")) != (metadata["writer"], metadata["operation"]):
         raise conflict(table) from error
@@ -333,13 +296,8 @@ def _failed(table: Path, base: int | None, metadata: dict[str, Any], error: Exce
 
 def conflict(table: Path) -> StoreError:
     """The error for a table that is no longer at the version a change was prepared for."""
-    newest = newest_version(table)
-    return store_error(
-        Code.ANOTHER_WRITER,
-        f"another writer committed version {newest} in the meantime",
-        table,
-        "nothing was changed; run again",
-    )
+    message = f"another writer committed version {newest_version(table)} in the meantime"
+    return store_error(Code.ANOTHER_WRITER, message, table, "nothing was changed; run again")
 
 
 def refused(path: Path, reason: str) -> StoreError:

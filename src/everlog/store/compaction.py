@@ -5,19 +5,19 @@ One commit that says it changes no data. Readers of older versions keep their fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
 from everlog.lang.errors import AnotherWriterError, Diagnostic, warn
-from everlog.store import parquet, schema
+from everlog.store import parquet
 from everlog.store.errors import after_commit
 from everlog.store.log import ActiveFile
-from everlog.store.rows import plain
+from everlog.store.rows import changing, plain
 from everlog.store.store import Store
-from everlog.store.transaction import begin
+from everlog.store.transaction import Transaction, begin
+from everlog.store.versions import VersionInfo
 
 MOST_SMALL_FILES = 32
 """Most small files that a write leaves; more are merged."""
@@ -41,18 +41,23 @@ def _rewritten(path: Path, wait: float | None) -> int:
         assert base is not None
         if is_compact(store):
             return base.version
-        transaction.rewrite_all()
-        transaction.add_facts(_facts(store, base.version))
+        transaction.rewrite_facts()
+        holding = (rows.filter(pa.array(plain(rows.column("holds")) > 0)) for rows in store.sums(base.version))
+        transaction.add_facts(holding)
         if len(store.term_files(base.version)) > 1:
             transaction.rewrite_terms()
             transaction.add_terms(store.terms(base.version).to_batches())
-        return transaction.commit(
-            rules=base.rules,
-            statistics=base.statistics,
-            bookkeeping=base.bookkeeping,
-            operation="compact",
-            salt=base.salt,
-        )
+        return _commit(transaction, base)
+
+
+def _commit(transaction: Transaction, base: VersionInfo) -> int:
+    return transaction.commit(
+        rules=base.rules,
+        statistics=base.statistics,
+        bookkeeping=base.bookkeeping,
+        operation="compact",
+        salt=base.salt,
+    )
 
 
 def is_compact(store: Store) -> bool:
@@ -62,11 +67,6 @@ def is_compact(store: Store) -> bool:
     rows = sum(file.rows or 0 for file in facts)
     few = len(facts) <= -(-rows // parquet.FILE_ROWS)
     return ones and few and len(terms) <= 1
-
-
-def _facts(store: Store, version: int) -> Iterator[pa.Table]:
-    for rows in store.sums(version):
-        yield rows.filter(pa.array(plain(rows.column("holds")) > 0))
 
 
 def compact_if_worth(path: Path | str, version: int, warning: Callable[[Diagnostic], None] = warn) -> int | None:
@@ -120,24 +120,9 @@ def merge_small(path: Path) -> int:
         if len(facts) > 1:
             names = [file.name for file in facts]
             transaction.rewrite_facts(names)
-            transaction.add_facts(_changing(store.sums_of(names, base.version)))
+            transaction.add_facts(map(changing, store.sums_of(names, base.version)))
         if len(terms) > 1:
             names = [file.name for file in terms]
             transaction.rewrite_terms(names)
             transaction.add_terms(store.terms_in(names).to_batches())
-        return transaction.commit(
-            rules=base.rules,
-            statistics=base.statistics,
-            bookkeeping=base.bookkeeping,
-            operation="compact",
-            salt=base.salt,
-        )
-
-
-def _changing(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    """The rows that have a weight other than 0."""
-    for rows in tables:
-        changing = np.zeros(rows.num_rows, np.bool_)
-        for name in schema.WEIGHTS:
-            changing |= plain(rows.column(name)) != 0
-        yield rows.filter(pa.array(changing))
+        return _commit(transaction, base)

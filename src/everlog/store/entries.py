@@ -70,9 +70,7 @@ def damage(table: Path, version: int) -> str | None:
 
 @lru_cache(maxsize=REMEMBERED)
 def _read(entry: Path, _status: tuple[int, ...]) -> tuple[Action, ...]:
-    """Read an entry. The status is an argument so that the cache distinguishes it from another entry that was at the
-    same path before.
-    """
+    """Read an entry. The status tells the cache of another entry that was at the same path before."""
     content = entry.read_bytes()
     if not content.strip(b"\0 \n"):
         raise DamagedEntryError("is empty")
@@ -131,7 +129,7 @@ def newest_listed(table: Path) -> int | None:
     """The version of the newest log entry, whole or not. The search starts at the last checkpoint."""
     version = last_checkpoint(table)
     if version is None or not StoreLayout.commit_file(table, version).exists():
-        return _newest_in_directory(table)
+        return max(entries_in(table), default=None)
     while StoreLayout.commit_file(table, version + 1).exists():
         version += 1
     return version
@@ -159,10 +157,6 @@ def last_checkpoint_damage(table: Path) -> str | None:
     if parts is None and not (checkpoint.exists() and checkpoint.stat().st_size):
         return f"{path.name} names a checkpoint that is {'empty' if checkpoint.exists() else 'not there'}"
     return None
-
-
-def _newest_in_directory(table: Path) -> int | None:
-    return max(entries_in(table), default=None)
 
 
 def entries_in(table: Path) -> dict[int, Path]:

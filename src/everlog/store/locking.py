@@ -13,7 +13,6 @@ none of these see another halfway through.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import json
 import logging
@@ -113,8 +112,7 @@ def register(layout: StoreLayout, writer: str) -> int:
 def leave(layout: StoreLayout, writer: str, handle: int) -> None:
     """Remove a writer's staging directory and lock. Call under the guard."""
     try:
-        shutil.rmtree(layout.staging(writer), ignore_errors=True)
-        layout.lock(writer).unlink(missing_ok=True)
+        remove_dead(layout, writer)
     finally:
         os.close(handle)
 
@@ -156,15 +154,12 @@ def unregistered(layout: StoreLayout) -> list[Path]:
 def remove_dead(layout: StoreLayout, writer: str) -> None:
     """Remove the staging directory and lock of a writer that died. Call under the guard."""
     shutil.rmtree(layout.staging(writer), ignore_errors=True)
-    with contextlib.suppress(FileNotFoundError):
-        layout.lock(writer).unlink()
+    layout.lock(writer).unlink(missing_ok=True)
 
 
 @contextmanager
 def owned(directory: Path) -> Iterator[None]:
-    """Hold a lock on a directory that this process has just made, whatever it is renamed to; see
-    :func:`is_abandoned`.
-    """
+    """Hold a lock on a directory that this process has made, whatever its name; see :func:`is_abandoned`."""
     handle = os.open(directory, os.O_RDONLY)
     try:
         _lock_directory(handle)

@@ -114,9 +114,7 @@ def forget_contents() -> None:
 
 @lru_cache(maxsize=REMEMBERED)
 def _remembered(table: Path, version: int, _entry: tuple[int, ...]) -> Contents:
-    """Read the contents of a version. The status of its entry is an argument so that the cache distinguishes the
-    table from another one that was at the same path before.
-    """
+    """Read the contents of a version. The status of its entry tells the cache of another table at the path."""
     return _read_contents(table, version)
 
 
@@ -134,9 +132,7 @@ def _read_contents(table: Path, version: int) -> Contents:
 
 
 def by_delta(table: Path, version: int) -> Contents | str:
-    """The contents of a version by the newest checkpoint before it and the entries since, or a description of their
-    damage.
-    """
+    """The contents of a version by the newest checkpoint and the entries since, or what is wrong with them."""
     said = _said(table, version)
     try:
         delta = open_table(table, version)
@@ -191,9 +187,8 @@ def _follow(action: dict[str, Any], files: dict[str, ActiveFile]) -> None:
 def warn_of_damage(message: str, table: Path) -> None:
     """Warn of damage in a store that can be read nevertheless, once for each process."""
     hint = f"everlog repair {table.parent} moves aside what is damaged"
-    _warn_once(
-        Diagnostic(Code.DAMAGED_LOG, message, Place(str(table)), hint, severity=Severity.WARNING), table.absolute()
-    )
+    found = Diagnostic(Code.DAMAGED_LOG, message, Place(str(table)), hint, severity=Severity.WARNING)
+    _warn_once(found, table.absolute())
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -218,13 +213,12 @@ def active_files(delta: DeltaTable) -> list[ActiveFile]:
 
 
 def _active_file(row: dict[str, Any]) -> ActiveFile:
-    def part(prefix: str) -> dict[str, Any]:
-        size = len(prefix)
-        return {name[size:]: value for name, value in row.items() if name.startswith(prefix) and value is not None}
-
-    return ActiveFile(
-        row["path"], row["size_bytes"], row["num_records"], part("min."), part("max."), part("null_count.")
+    prefixes = ("min.", "max.", "null_count.")
+    low, high, nulls = (
+        {name.removeprefix(start): value for name, value in row.items() if name.startswith(start) and value is not None}
+        for start in prefixes
     )
+    return ActiveFile(row["path"], row["size_bytes"], row["num_records"], low, high, nulls)
 
 
 def commit_info(table: Path, version: int) -> dict[str, Any]:

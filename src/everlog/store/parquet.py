@@ -43,6 +43,8 @@ FALSE_HITS = 0.0013
 """Share of missing values that a filter of two bytes for each row does not exclude."""
 
 LARGEST = np.iinfo(np.int64).max
+WRITING = {"compression": "zstd", "compression_level": 1, "store_schema": False, "write_page_checksum": True}
+"""Options of files of facts and of terms."""
 
 
 def chunks(batches: Iterable[pa.RecordBatch | pa.Table], rows: int) -> Iterator[pa.Table]:
@@ -83,16 +85,9 @@ def facts_writer(path: Path | str, columns: pa.Schema, filters: Collection[str])
     Rows have to be written in row groups of ``FACT_GROUP_ROWS``. A filter has a byte for each value; the writer
     makes it smaller if there are few different values.
     """
-    return pq.ParquetWriter(
-        path,
-        columns,
-        use_dictionary=["predicate", *schema.WEIGHTS],
-        compression="zstd",
-        compression_level=1,
-        store_schema=False,
-        write_page_checksum=True,
-        bloom_filter_options={name: {"ndv": FACT_GROUP_ROWS, "fpp": FALSE_HITS} for name in filters},
-    )
+    blooms = {name: {"ndv": FACT_GROUP_ROWS, "fpp": FALSE_HITS} for name in filters}
+    repeated = ["predicate", *schema.WEIGHTS]
+    return pq.ParquetWriter(path, columns, use_dictionary=repeated, bloom_filter_options=blooms, **WRITING)
 
 
 def filtered(rows: int, having: Sequence[int], files: int = 1) -> list[str]:
@@ -110,16 +105,8 @@ def filtered(rows: int, having: Sequence[int], files: int = 1) -> list[str]:
 
 def write_terms(rows: pa.Table, path: Path) -> None:
     """Write the terms of one file, sorted; an id that occurs twice is an error."""
-    pq.write_table(
-        _sorted(rows, ["id"], path),
-        path,
-        row_group_size=TERM_GROUP_ROWS,
-        use_dictionary=False,
-        compression="zstd",
-        compression_level=1,
-        store_schema=False,
-        write_page_checksum=True,
-    )
+    rows = _sorted(rows, ["id"], path)
+    pq.write_table(rows, path, row_group_size=TERM_GROUP_ROWS, use_dictionary=False, **WRITING)
 
 
 def _sorted(rows: pa.Table, names: list[str], path: Path) -> pa.Table:
@@ -173,24 +160,25 @@ def refuse_repeated_ids(paths: Sequence[Path]) -> None:
 
 def wanted_groups(file: pq.ParquetFile, predicates: list[int] | None) -> list[int]:
     """The row groups that may hold one of the (sorted) predicates, by their statistics."""
-    groups = range(file.num_row_groups)
     if predicates is None:
-        return list(groups)
-    position = file.schema_arrow.get_field_index("predicate")
+        return list(range(file.num_row_groups))
     found = []
-    for group in groups:
-        stats: Any = file.metadata.row_group(group).column(position).statistics
+    for group, stats in enumerate(group_statistics(file, "predicate")):
         known = stats is not None and stats.has_min_max
         if not known or bisect_left(predicates, stats.min) < bisect_right(predicates, stats.max):
             found.append(group)
     return found
 
 
+def group_statistics(file: pq.ParquetFile, name: str) -> Iterator[Any]:
+    """The statistics of a column in each row group of a file."""
+    position = file.schema_arrow.get_field_index(name)
+    return (file.metadata.row_group(group).column(position).statistics for group in range(file.num_row_groups))
+
+
 def terms_among(file: pq.ParquetFile, ids: Ints) -> Iterator[pa.Table]:
     """The terms of a file whose ids are among the given ones, ascending, by row group."""
-    position = file.schema_arrow.get_field_index("id")
-    for group in range(file.num_row_groups):
-        stats: Any = file.metadata.row_group(group).column(position).statistics
+    for group, stats in enumerate(group_statistics(file, "id")):
         start, end = np.searchsorted(ids, [stats.min, stats.max + 1 if stats.max < LARGEST else stats.max])
         if start == len(ids) or (start == end and ids[start] != stats.max):
             continue

@@ -6,14 +6,12 @@ range has one of them. Memory: the distinct ids of one file, and two of its colu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from everlog.engine.tables import fact_columns
@@ -21,6 +19,7 @@ from everlog.lang.codes import Code
 from everlog.store import schema
 from everlog.store.errors import store_error
 from everlog.store.files import open_file
+from everlog.store.parquet import group_statistics
 from everlog.store.rows import Ints, plain
 
 THREADS = 2
@@ -62,7 +61,8 @@ def _unknown(columns: Sequence[Ints], terms: Iterable[Path]) -> Ints:
     unknown = [np.ones(len(ids), np.bool_) for ids in columns]
     for path in terms:
         file = open_file(path)
-        for group, low, high in _ranges(file):
+        for group, stats in enumerate(group_statistics(file, "id")):
+            low, high = stats.min, stats.max
             places = [slice(np.searchsorted(ids, low), np.searchsorted(ids, high, "right")) for ids in columns]
             if not any(mask[place].any() for mask, place in zip(unknown, places, strict=True)):
                 continue
@@ -71,11 +71,3 @@ def _unknown(columns: Sequence[Ints], terms: Iterable[Path]) -> Ints:
                 at = np.minimum(np.searchsorted(found, ids[place]), len(found) - 1)
                 mask[place] &= found[at] != ids[place]
     return np.unique(np.concatenate([ids[mask] for ids, mask in zip(columns, unknown, strict=True)]))
-
-
-def _ranges(file: pq.ParquetFile) -> Iterator[tuple[int, int, int]]:
-    """The row groups of a file of terms with the smallest and largest id of each."""
-    position = file.schema_arrow.get_field_index("id")
-    for group in range(file.num_row_groups):
-        stats: Any = file.metadata.row_group(group).column(position).statistics
-        yield group, stats.min, stats.max

@@ -41,21 +41,20 @@ class RepairedStore:
 
 def refuse_damage(layout: StoreLayout) -> None:
     """Raise an error if a log is damaged, since nothing may be written on top of it."""
+    for log, reason in _damaged(layout):
+        hint = f"nothing was changed; run everlog repair {layout.root}, then again"
+        raise store_error(Code.DAMAGED_LOG, reason, log, hint)
+
+
+def _damaged(layout: StoreLayout) -> Iterator[tuple[Path, str]]:
+    """The logs that are damaged, each with what is wrong with it."""
     for table in (layout.facts, layout.terms):
-        if (listed := newest_listed(table)) is not None and (reason := _reason(table, listed)) is not None:
-            raise _damaged(layout, reason, table)
-
-
-def _reason(table: Path, newest: int) -> str | None:
-    """What is wrong with a log, None if nothing is."""
-    if (found := damage(table, newest)) is not None:
-        return f"version {newest} of {table.name}/ is not whole: its log entry {found}"
-    return last_checkpoint_damage(table) or contents(table, newest).checkpoint
-
-
-def _damaged(layout: StoreLayout, reason: str, table: Path) -> Exception:
-    hint = f"nothing was changed; run everlog repair {layout.root}, then again"
-    return store_error(Code.DAMAGED_LOG, reason, StoreLayout.log(table), hint)
+        if (newest := newest_listed(table)) is None:
+            continue
+        if (found := damage(table, newest)) is not None:
+            yield StoreLayout.log(table), f"version {newest} of {table.name}/ is not whole: its log entry {found}"
+        elif (found := last_checkpoint_damage(table) or contents(table, newest).checkpoint) is not None:
+            yield StoreLayout.log(table), found
 
 
 def repair(path: Path | str) -> RepairedStore:
@@ -80,16 +79,10 @@ def repair(path: Path | str) -> RepairedStore:
             there = [directory for directory in logs if directory.exists()]
             sync_directories([*{move.to.parent for move in moved}, aside, layout.damaged, layout.root, *there])
         forget_contents()
-        _refuse_rest(layout)
-    return RepairedStore(usable, moved)
-
-
-def _refuse_rest(layout: StoreLayout) -> None:
-    """Raise an error if a log is still damaged: the newest entries and checkpoints alone can be done without."""
-    for table in (layout.facts, layout.terms):
-        if (newest := newest_listed(table)) is not None and (reason := _reason(table, newest)) is not None:
+        for log, reason in _damaged(layout):  # the newest entries and checkpoints alone can be done without
             hint = "restore the table's _delta_log from a backup"
-            raise store_error(Code.DAMAGED_LOG, f"this cannot be repaired: {reason}", StoreLayout.log(table), hint)
+            raise store_error(Code.DAMAGED_LOG, f"this cannot be repaired: {reason}", log, hint)
+    return RepairedStore(usable, moved)
 
 
 def _unusable(table: Path, newest: int | None) -> Iterator[tuple[Path, str]]:

@@ -104,6 +104,12 @@ def equal_at(key: Key, rows: Ints, queries: Key) -> NDArray[np.bool_]:
     return equal
 
 
+def changing(rows: pa.Table) -> pa.Table:
+    """The rows that have a weight other than 0."""
+    found = np.logical_or.reduce([plain(rows.column(name)) != 0 for name in schema.WEIGHTS])
+    return rows.filter(pa.array(found))
+
+
 def summed(rows: pa.Table, width: int) -> pa.Table:
     """The rows sorted, one for each fact, with weights added; facts whose weights are all 0 stay."""
     names = fact_columns(width)

@@ -163,9 +163,7 @@ def _check_arrays(path: Path, state: tuple[int, ...], places: tuple[tuple[str, i
 
 
 def _checksum_in(file: io.FileIO, size: int) -> str:
-    """The checksum of the next ``size`` bytes. They are read, not mapped, so that a bad disk raises an error and not
-    a signal.
-    """
+    """The checksum of the next bytes. They are read, not mapped: a bad disk is an error and not a signal."""
     found, room = xxhash.xxh3_64(), memoryview(bytearray(min(size, BLOCK)))
     while size > 0:
         count = file.readinto(room[: min(size, BLOCK)])
@@ -205,7 +203,18 @@ def write(
     try:
         making.mkdir(parents=True)
         with locking.owned(making):
-            said = _write_files(making, version, identity, arrays, manifest, under)
+            size, places = _write_arrays(making / "data.bin", arrays)
+            said = {
+                "format": FORMAT,
+                "version": version,
+                "identity": identity,
+                "under": None if under is None else under.name,
+                "bytes": size,
+                "arrays": places,
+                "manifest": manifest,
+            }
+            whole = json.dumps({**said, "checksum": _checksum_of(said)})
+            (making / "manifest.json").write_text(whole, encoding="utf-8")
             steps.reached(steps.SNAPSHOT_WRITTEN)
             for layer in () if under is None else under.layers:
                 (directory / layer.name / "manifest.json").stat()
@@ -217,30 +226,6 @@ def write(
         return None
     remove_others(directory, found)
     return found
-
-
-def _write_files(
-    making: Path,
-    version: int,
-    identity: str,
-    arrays: Mapping[str, NDArray[Any]],
-    manifest: dict[str, Any],
-    under: Snapshot | None,
-) -> dict[str, Any]:
-    """Write the arrays and the manifest, and return the manifest."""
-    size, places = _write_arrays(making / "data.bin", arrays)
-    said = {
-        "format": FORMAT,
-        "version": version,
-        "identity": identity,
-        "under": None if under is None else under.name,
-        "bytes": size,
-        "arrays": places,
-        "manifest": manifest,
-    }
-    whole = json.dumps({**said, "checksum": _checksum_of(said)})
-    (making / "manifest.json").write_text(whole, encoding="utf-8")
-    return said
 
 
 def _write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> tuple[int, dict[str, Any]]:

@@ -10,8 +10,9 @@ written.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from everlog.engine import layers
 from everlog.engine.dictionary import Dictionary
@@ -33,6 +34,7 @@ SMALL = 1 << 16
 """Integers below which a layer is included in the one above it in any case."""
 
 log = logging.getLogger(__name__)
+Mapped = TypeVar("Mapped")
 
 
 @dataclass(frozen=True)
@@ -60,24 +62,21 @@ class SnapshotState:
 
 def mapped_state(snapshot: Snapshot) -> SnapshotState | None:
     """The mapped state of a snapshot; None with a line in the log if its arrays are no state."""
-    try:
-        return SnapshotState(layers.read(snapshot.layers), snapshot)
-    except layers.OutOfBoundsError as error:
-        _not_used(snapshot, error)
-        return None
+    found = _mapped(snapshot, layers.read)
+    return None if found is None else SnapshotState(found, snapshot)
 
 
 def mapped_terms(snapshot: Snapshot) -> Dictionary | None:
     """The mapped terms of a snapshot; None with a line in the log if its arrays are no terms."""
+    return _mapped(snapshot, layers.dictionary)
+
+
+def _mapped(snapshot: Snapshot, read: Callable[[Sequence[Snapshot]], Mapped]) -> Mapped | None:
     try:
-        return layers.dictionary(snapshot.layers)
+        return read(snapshot.layers)
     except layers.OutOfBoundsError as error:
-        _not_used(snapshot, error)
+        log.warning("the snapshot %s is damaged and not used: %s", snapshot.name, error)
         return None
-
-
-def _not_used(snapshot: Snapshot, error: Exception) -> None:
-    log.warning("the snapshot %s is damaged and not used: %s", snapshot.name, error)
 
 
 def without_snapshot(state: State) -> SnapshotState:

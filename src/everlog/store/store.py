@@ -19,7 +19,7 @@ from everlog.store.files import open_file, paths_of
 from everlog.store.layout import StoreLayout, writer_of
 from everlog.store.log import ActiveFile, Contents, changed_files, contents, is_table, warn_of_damage
 from everlog.store.parquet import terms_among
-from everlog.store.rows import plain, summed
+from everlog.store.rows import changing, plain, summed
 from everlog.store.snapshot import Snapshot
 from everlog.store.versions import Version, VersionInfo, newest_usable, no_terms, read_version
 
@@ -71,10 +71,8 @@ class Store:
         newest = newest_usable(layout)
         if newest is None:
             hint = f"restore it from a backup, or run everlog repair {path} and materialise again"
-            message = (
-                f"no version of the store is whole: the log entry of version {listed} {damage(layout.facts, listed)}"
-            )
-            raise store_error(Code.DAMAGED_LOG, message, layout.root, hint)
+            entry = f"the log entry of version {listed} {damage(layout.facts, listed)}"
+            raise store_error(Code.DAMAGED_LOG, f"no version of the store is whole: {entry}", layout.root, hint)
         if newest < listed:
             message = f"version {listed} is not whole; the last one that is, version {newest}, is read instead"
             warn_of_damage(message, layout.facts)
@@ -150,11 +148,7 @@ class Store:
         parts += [negated(self._read_facts(name)) for name in sorted(removed - added)]
         width = max((schema.width_of(rows.schema.names) for rows in parts), default=schema.MIN_WIDTH)
         rows = pa.concat_tables([schema.facts(width).empty_table(), *(schema.conform(part, width) for part in parts)])
-        total = summed(rows, width)
-        changed = np.zeros(total.num_rows, np.bool_)
-        for name in schema.WEIGHTS:
-            changed |= plain(total.column(name)) != 0
-        return total.filter(pa.array(changed))
+        return changing(summed(rows, width))
 
     def _read_facts(self, name: str) -> pa.Table:
         return open_file(self.layout.facts / name).read()
@@ -175,9 +169,7 @@ class Store:
         return pa.concat_tables([LARGE_TERMS.empty_table(), *(_read_terms(self.layout.terms / name) for name in names)])
 
     def terms_of(self, ids: NDArray[np.int64], version: int | None = None) -> pa.Table:
-        """The terms with given ids, ascending; ids of no term are left out. Only row groups that may have some are
-        read.
-        """
+        """The terms with given ids, ascending. Only row groups that may have some of them are read."""
         parts = [LARGE_TERMS.empty_table()]
         for path in self.term_paths(version):
             for rows in terms_among(open_file(path), ids):
@@ -185,9 +177,7 @@ class Store:
         return pa.concat_tables(parts)
 
     def new_terms(self, since: int, version: int | None = None) -> pa.Table:
-        """The terms in the files that an earlier version does not have, in any order; some may be in earlier files,
-        too.
-        """
+        """The terms in the files that an earlier version does not have, in any order; some may be known there."""
         old = {file.name for file in self.term_files(since)}
         new = [file.name for file in self.term_files(version) if file.rows != 0 and file.name not in old]
         return self.terms_in(new)
@@ -259,9 +249,7 @@ class Store:
         raise store_error(Code.NO_SUCH_VERSION, f"there was no version at {moment.isoformat()}", self.path, hint)
 
     def _facts_table(self, version: int | None) -> Contents:
-        """The contents of the facts at a version; an error if another tool wrote files, whose rows may not be in
-        order.
-        """
+        """The contents of the facts at a version; an error if another tool wrote files, perhaps not in order."""
         found = contents(self.layout.facts, self._existing(version))
         if any(writer_of(file.name) is None for file in found.files):
             message = "data files were written by another tool, and their rows may not be in order"

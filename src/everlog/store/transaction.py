@@ -81,8 +81,7 @@ class Transaction:
         self.writer = uuid.uuid4().hex
         self.work = layout.staging(self.writer)
         self._made = made
-        self._replace_facts = overwrite
-        self._replace_terms = overwrite
+        self._overwrite = overwrite
         self._removed: list[str] = []
         self._data_change = True
         self._facts: list[Path] = []
@@ -116,7 +115,7 @@ class Transaction:
         self._base_facts = file_names(self.layout.facts, newest)
         self._width = schema.width_of(contents(self.layout.facts, newest).columns)
         self._base_terms = file_names(self.layout.terms, self.base.terms_version)
-        if not self._replace_facts:
+        if not self._overwrite:
             paths_of(self.layout.facts, contents(self.layout.facts, newest).files)
             paths_of(self.layout.terms, contents(self.layout.terms, self.base.terms_version).files)
 
@@ -125,20 +124,13 @@ class Transaction:
         """The version this write builds on, None in a new store."""
         return None if self.base is None else self.base.version
 
-    def rewrite_all(self) -> None:
-        """Replace all files of the base by those that are added, which have the same facts: no data changes."""
-        self._replace_facts = True
+    def rewrite_facts(self, names: Sequence[str] | None = None) -> None:
+        """Replace files of the base, by default all, by those that are added, which have the same facts."""
         self._data_change = False
-
-    def rewrite_facts(self, names: Sequence[str]) -> None:
-        """Replace some files of the base by those that are added, which have the same facts: no data changes."""
-        self._data_change = False
-        self._removed = list(names)
+        self._removed = self._base_facts if names is None else list(names)
 
     def rewrite_terms(self, names: Sequence[str] | None = None) -> None:
-        """Replace some files of the base's terms, by default all, by those that are added, which have the same
-        terms.
-        """
+        """Replace files of the base's terms, by default all, by those that are added, which have the same terms."""
         self._data_change = False
         self._rewritten_terms = [name for name in self._base_terms if names is None or name in names]
         self._base_terms = [name for name in self._base_terms if name not in self._rewritten_terms]
@@ -152,7 +144,7 @@ class Transaction:
         with self._writing():
             for rows in parquet.chunks(batches, parquet.FILE_ROWS):
                 parquet.refuse_nulls(rows, schema.TERMS, self.work)
-                path = self._next_path("terms", self._terms)
+                path = self.work / f"terms-{len(self._terms):05}.parquet"
                 parquet.write_terms(rows.select(schema.TERMS.names), path)
                 self._terms.append(path)
         steps.reached(steps.TERMS_WRITTEN)
@@ -178,7 +170,7 @@ class Transaction:
                 parquet.refuse_nulls(rows, schema.facts(self._width), self.work)
                 width = schema.width_of(rows.schema.names)
                 self._width = max(self._width, width)
-                path = self._next_path("facts", self._facts)
+                path = self.work / f"facts-{len(self._facts):05}.parquet"
                 parquet.write_facts(schema.conform(rows, self._width), path)
                 self._facts.append(path)
                 steps.reached(steps.FACTS_HALFWAY)
@@ -222,21 +214,20 @@ class Transaction:
                 self._refuse_unknown_ids()
                 self._sync_new_directories()
                 terms_version = self._commit_terms()
-                metadata = metadata_for(
-                    self.layout.facts,
-                    self.base,
-                    rules=rules,
-                    statistics=statistics,
-                    bookkeeping=bookkeeping,
-                    operation=operation,
-                    terms_version=terms_version,
-                    salt=self._base_salt() if salt is None else salt,
-                    writer=self.writer,
-                    positions={**self._base_positions(), **(positions or {})},
-                    closures=self._base_closures() if closures is None else closures,
-                    modules=self._base_modules() if modules is None else modules,
-                    prefixes={**self._prefixes, **self._base_prefixes()},
-                )
+                kept = None if self._overwrite else self.base
+                said: dict[str, Any] = {
+                    "operation": operation,
+                    "statistics": statistics,
+                    "bookkeeping": bookkeeping,
+                    "terms_version": terms_version,
+                    "salt": (kept.salt if kept else 0) if salt is None else salt,
+                    "writer": self.writer,
+                    "positions": {**(kept.positions if kept else {}), **(positions or {})},
+                    "closures": list((kept.closures if kept else ()) if closures is None else closures),
+                    "modules": (kept.modules if kept else None) if modules is None else modules,
+                    "prefixes": {**self._prefixes, **(kept.prefixes if kept else {})},
+                }
+                metadata = metadata_for(self.base, rules, said)
                 version = self._commit_facts(metadata)
         except BaseException:
             self.abort()
@@ -249,8 +240,8 @@ class Transaction:
 
     def _refuse_unknown_ids(self) -> None:
         """Raise an error if facts have ids of no term, or new terms lack some of those they replace."""
-        base = [] if self._replace_terms else [self.layout.terms / name for name in self._base_terms]
-        replaced = [] if self._replace_terms else [self.layout.terms / name for name in self._rewritten_terms]
+        base = [] if self._overwrite else [self.layout.terms / name for name in self._base_terms]
+        replaced = [] if self._overwrite else [self.layout.terms / name for name in self._rewritten_terms]
         refuse_unknown_ids([*self._facts, *replaced], [*self._terms, *base], self.layout.root)
 
     def _sync_new_directories(self) -> None:
@@ -259,25 +250,10 @@ class Transaction:
             above = [self.layout.root.absolute(), *self.layout.root.absolute().parents]
             sync_directories(above[1 : above.index(self._made.absolute()) + 2])
 
-    def _base_salt(self) -> int:
-        return 0 if self.base is None or self._replace_terms else self.base.salt
-
-    def _base_positions(self) -> dict[str, Any]:
-        return {} if self.base is None or self._replace_terms else self.base.positions
-
-    def _base_modules(self) -> bool | None:
-        return None if self.base is None or self._replace_terms else self.base.modules
-
-    def _base_prefixes(self) -> dict[str, str]:
-        return {} if self.base is None or self._replace_terms else self.base.prefixes
-
-    def _base_closures(self) -> Sequence[dict[str, Any]]:
-        return () if self.base is None or (self._replace_facts and self._data_change) else self.base.closures
-
     def _commit_terms(self) -> int:
         """Commit the terms of the base and the new ones; no commit is made if there are no new ones."""
         table = self.layout.terms
-        kept = [] if self._replace_terms else self._base_terms
+        kept = [] if self._overwrite else self._base_terms
         at = newest_version(table)
         if newest_version(self.layout.facts) != self.base_version:
             raise conflict(self.layout.facts)
@@ -316,7 +292,7 @@ class Transaction:
             self.base_version,
             schema.facts(self._width),
             adds=adds,
-            removes=self._base_facts if self._replace_facts else self._removed,
+            removes=self._base_facts if self._overwrite else self._removed,
             metadata=metadata,
             data_change=self._data_change,
         )
@@ -336,9 +312,6 @@ class Transaction:
             path.rename(target)
             files.append(_known(target))
         return files
-
-    def _next_path(self, kind: str, paths: list[Path]) -> Path:
-        return self.work / f"{kind}-{len(paths):05}.parquet"
 
     @contextlib.contextmanager
     def _writing(self) -> Any:

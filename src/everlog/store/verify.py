@@ -174,10 +174,7 @@ def _wrong_sums(weights: dict[str, NDArray[Any]]) -> Iterator[tuple[str, NDArray
 
 def _missing(column: Any, ids: NDArray[np.int64]) -> NDArray[np.int64]:
     """The distinct values of a column that are not among sorted ids."""
-    values = np.sort(column.drop_null().to_numpy())
-    if not len(values):
-        return values
-    values = values[np.concatenate(([True], values[1:] != values[:-1]))]
+    values = np.unique(column.drop_null().to_numpy())
     at = np.searchsorted(ids, values)
     known = at < len(ids)
     known[known] = ids[at[known]] == values[known]

@@ -6,7 +6,7 @@ Rules are written only by the version that changes them; later versions name tha
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,9 @@ from everlog.store.errors import store_error
 from everlog.store.layout import StoreLayout
 from everlog.store.log import commit_info, newest_version
 from everlog.store.schema import FORMAT
+
+OPTIONAL = frozenset({"positions", "closures", "prefixes"})
+"""The names of metadata that are left out where they are empty."""
 
 Version = int | datetime.datetime
 """A version by its number, or by a time: the newest one that was committed by then. A time without a zone is local."""
@@ -60,9 +63,7 @@ class VersionInfo:
         return str(said.get("rules", ""))
 
     def carried(self) -> dict[str, Any]:
-        """The metadata of a commit on top that changes none of it; the rules only if no commit that has them can be
-        named.
-        """
+        """The metadata of a commit on top that changes nothing; the rules only if no commit can be named for them."""
         said = {name: value for name, value in self._said.items() if name != "rules"}
         if "rules_at" not in said:
             at = commit_info(self._table, self.version).get(METADATA_KEY, {})
@@ -133,41 +134,12 @@ def _refuse_unknown(table: Path, said: dict[str, Any]) -> None:
         raise store_error(Code.STORE_FORMAT, message, table, hint)
 
 
-def metadata_for(
-    table: Path,
-    base: VersionInfo | None,
-    *,
-    rules: str,
-    statistics: dict[str, Any],
-    bookkeeping: str,
-    operation: str,
-    terms_version: int,
-    salt: int,
-    writer: str,
-    positions: dict[str, Any],
-    closures: Sequence[dict[str, Any]],
-    modules: bool | None,
-    prefixes: Mapping[str, str],
-) -> dict[str, Any]:
-    """The metadata of a commit on top of ``base``."""
-    said: dict[str, Any] = {
-        "format": FORMAT,
-        "operation": operation,
-        "statistics": statistics,
-        "bookkeeping": bookkeeping,
-        "terms_version": terms_version,
-        "salt": salt,
-        "writer": writer,
-    }
-    if positions:
-        said["positions"] = positions
-    if closures:
-        said["closures"] = list(closures)
-    if modules is not None:
-        said["modules"] = modules
-    if prefixes:
-        said["prefixes"] = dict(prefixes)
+def metadata_for(base: VersionInfo | None, rules: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata of a commit on top of ``base``: its rules, and what else is said of the version."""
+    metadata = {"format": FORMAT, **{name: value for name, value in said.items() if value or name not in OPTIONAL}}
+    if metadata["modules"] is None:
+        del metadata["modules"]
     if base is not None and base.rules == rules:
         carried = base.carried()
-        return {**said, **{name: carried[name] for name in ("rules", "rules_at") if name in carried}}
-    return {**said, "rules": rules}
+        return metadata | {name: carried[name] for name in ("rules", "rules_at") if name in carried}
+    return {**metadata, "rules": rules}

@@ -21,7 +21,7 @@ UNIVERSITIES = 4
 @pytest.mark.slow
 def test_universities_fit_small_executors() -> None:
     """The job of the benchmark with fewer facts; it would fail if workers exceeded their limited address space."""
-    job = json.dumps({"task": "spark_limited", "universities": UNIVERSITIES})
+    job = json.dumps({"task": "spark.tasks.limited", "universities": UNIVERSITIES})
     command = [sys.executable, "-m", "bench.run_task", job]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from bench.inputs import is_here
 from bench.modules.closure_sizes import PUBLISHED, Published
 from bench.modules.setting import Setting
 from bench.programs import LINEAR, NONLINEAR, Program
@@ -28,7 +29,7 @@ def refuse(*_: Any) -> NoReturn:
 
 @pytest.mark.parametrize("published", PUBLISHED, ids=lambda published: published.name)
 def test_closure_sizes(published: Published, shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert published.available(), f"{published.paths} are not in {shared_data}"
+    assert is_here(published), f"{published.shared} are not in {shared_data}"
     edges = published.edges()
     for name in ("matches", "blocks", "sorted_keys"):
         monkeypatch.setattr(Closed, name, refuse)

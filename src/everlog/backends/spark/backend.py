@@ -34,6 +34,7 @@ from everlog.backends.stored_version import StoredVersion
 from everlog.backends.written import Sizes, WrittenChange
 from everlog.engine.algebra import AnyCounts, AnyFactSet
 from everlog.engine.limits import Limits
+from everlog.ingest.stage import Staged
 from everlog.lang.syntax import Predicate
 from everlog.profiling.recorder import watching
 from everlog.profiling.watch import UNWATCHED, Watch
@@ -112,49 +113,34 @@ class SparkBackend:
             refuse_two_arities([*stored, *insert], {})
 
 
-@dataclass(frozen=True)
-class FirstFacts:
-    """The facts of a first version, encoded in files, and files of all their terms.
-
-    ``program`` is the program of the version, with modules if they are wanted; ``maintain`` is the algorithm for which
-    counters are kept. A trace is not stored, so none is made.
-    """
-
-    program: StratifiedProgram
-    facts: Sequence[str]
-    terms: Sequence[str]
-    work: Path
-    salt: int = 0
-    maintain: Maintain = "dredc"
-
-    @property
-    def is_counted(self) -> bool:
-        """Whether counters are kept."""
-        return self.maintain in ("dredc", "bfc")
-
-
 def materialise_on_spark(
     spark: SparkSession,
-    new: FirstFacts,
+    program: StratifiedProgram,
+    staged: Staged,
+    work: Path,
+    maintain: Maintain = "dredc",
     *,
+    salt: int = 0,
     settings: SparkSettings | None = None,
     limits: Limits | None = None,
     listener: Listener | None = None,
     watch: Watch = UNWATCHED,
 ) -> WrittenChange:
-    """Derive all facts that follow from facts in files, and write them, with their counters, as a change from
-    nothing.
+    """Derive all facts that follow from facts in files, and write them, with their counters, as a change from nothing.
+
+    ``program`` has modules if they are wanted. The files of terms have all terms. A trace is not stored, so none is
+    made.
     """
-    names = HashedNames(predicates_of(new.program), new.salt)
-    learn_predicates(spark, names, new.facts, new.terms)
-    with full_disks(), Workspace(spark, new.work, names, width_of(new.facts, names.predicates)) as space:
+    names, is_counted = HashedNames(predicates_of(program), salt), maintain in ("dredc", "bfc")
+    learn_predicates(spark, names, staged.fact_files, staged.term_files)
+    with full_disks(), Workspace(spark, work, names, width_of(staged.fact_files, names.predicates)) as space:
         engine = spark_engine(watch, space, limits=limits, settings=settings)
-        engine.counts_known = {} if new.is_counted else None
-        backend = SparkBackend(space, state_of_nothing(space, new.program, is_counted=new.is_counted), engine, new.work)
-        insert = backend.facts(new.facts)
+        engine.counts_known = {} if is_counted else None
+        backend = SparkBackend(space, state_of_nothing(space, program, is_counted=is_counted), engine, work)
+        insert = backend.facts(staged.fact_files)
         backend.refuse_two_arities(insert, ())
         most = engine.settings.expand_below
-        return derive_version(backend, new.program, FrameSet(space), insert, most, watch.listener(listener))
+        return derive_version(backend, program, FrameSet(space), insert, most, watch.listener(listener))
 
 
 @dataclass(frozen=True)
