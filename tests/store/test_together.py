@@ -37,7 +37,7 @@ for step in range(changes):
         return kb.update(insert={"edge": [("a", f"{number} {step}")]}, delete={"edge": gone})
     changed(path, change)
     if step % 10 == 9:
-        compact(Store.open(path), wait=60)
+        compaction.compact(Store.open(path), wait=60)
 """
 
 READER = """
