@@ -28,7 +28,7 @@ class Work:
 class Accounts:
     """Base of all engines: checks limits, and counts instances and facts."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, limits: Limits | None) -> None:
         self.limits = limits or Limits()
         self.work = Work()
         self.held = 0

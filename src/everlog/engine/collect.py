@@ -23,7 +23,7 @@ class NewFacts:
     facts. Pieces that follow each other in order are chained, and joined at the end.
     """
 
-    def __init__(self, layout: Layout, known: Relation | None = None) -> None:
+    def __init__(self, layout: Layout, known: Relation | None) -> None:
         self.layout = layout
         self.known = known if known is not None else Relation(layout)
         self._pieces: list[Keys] = []
@@ -180,7 +180,7 @@ class PerPredicate(Generic[C]):
 class ListCollector(PerPredicate[Heads]):
     """A collector per head predicate, for heads in the order in which they are found."""
 
-    def __init__(self, enough: int | None = None, repeated: bool = True) -> None:
+    def __init__(self, enough: int | None, repeated: bool) -> None:
         self._enough = enough
         self._repeated = repeated
         super().__init__()

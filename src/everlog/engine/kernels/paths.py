@@ -30,7 +30,7 @@ def _index(keys, size):
 
 
 @njit(cache=True, nogil=True)
-def _heights(head, offsets, body, leaf, starts, places, step_of):
+def _heights(head, offsets, leaf, starts, places, step_of):
     """The least height of a proof of each fact by the steps, -1 if there is none; leaves have 0."""
     height = np.full(leaf.shape[0], np.int32(-1), np.int32)
     queue = np.empty(leaf.shape[0], np.int64)
@@ -75,7 +75,7 @@ def survey(head, offsets, body, leaf, expanded, final, goals):
         for k in range(offsets[i], offsets[i + 1]):
             step_of[k] = i
     starts, places = _index(body, facts)
-    height = _heights(head, offsets, body, leaf, starts, places, step_of)
+    height = _heights(head, offsets, leaf, starts, places, step_of)
     distance = np.full(facts, FAR, np.int32)
     queue = np.empty(facts, np.int64)
     size, at = 0, 0
