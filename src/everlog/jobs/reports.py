@@ -40,8 +40,8 @@ class Clock:
     >>> clock = Clock(Report())
     >>> with clock.phase("reason"), clock.phase("start Spark"):
     ...     pass
-    >>> list(clock.seconds)
-    ['start Spark', 'reason']
+    >>> sorted(clock.seconds)
+    ['reason', 'start Spark']
     """
 
     report: Report
