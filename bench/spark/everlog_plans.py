@@ -51,10 +51,10 @@ def same_generation(session: SparkSession, arcs: DataFrame, work: Path, finish: 
     """Same-generation by rounds, with or without the local finish."""
     from everlog.backends.spark.engine import SparkEngine
     from everlog.backends.spark.factset import FrameSet
-    from everlog.backends.spark.names import HashedNames
     from everlog.backends.spark.settings import SparkSettings
     from everlog.backends.spark.workspace import Workspace
     from everlog.reasoning.seminaive import seminaive
+    from everlog.store.names import HashedNames
 
     program = _program(SAME_GENERATION, modules=False)
     space = Workspace(session, work, HashedNames(program.program.predicates), 2)

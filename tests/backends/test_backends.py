@@ -37,12 +37,12 @@ from tests.backends.situations import (
     combined,
     undone,
 )
-from tests.backends.spark.test_groups import regrouped
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.reasoning.modules.test_graphs import quoted
 from tests.reasoning.modules.test_updates import module_cases
 from tests.running import relation
+from tests.store.test_groups import regrouped
 from tests.strategies import Case, Change, cases, graph_cases, side_by_side, updates
 
 ALGORITHMS = ("auto", "dredc", "bfc", "dred", "counting", "rematerialise", "fbf")

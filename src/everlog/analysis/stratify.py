@@ -108,6 +108,15 @@ class StratifiedProgram:
         external = (each.external.items() for each in self.special)
         return MappingProxyType({predicate: hidden for items in external for predicate, hidden in items})
 
+    @cached_property
+    def predicates(self) -> frozenset[Predicate]:
+        """All predicates of the program, of its rules and of its modules, hidden ones included."""
+        rules = (rule for stratum in self.strata for rule in stratum.rules)
+        in_rules = {atom.predicate for rule in rules for atom in (rule.head, *rule.body)}
+        in_modules = {p for module in self.special for p in (*module.predicates, *module.inputs)}
+        of_users = {*self.program.predicates, *self.external, *self.external.values()}
+        return frozenset(in_rules | in_modules | of_users)
+
 
 def stratify(program: CheckedProgram, kind: Kind = "levels") -> StratifiedProgram:
     """Put the rules into strata, in time linear in the size of the program.

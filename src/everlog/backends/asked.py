@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 
 from everlog.engine.limits import Limits
 from everlog.ingest.split import Split
@@ -13,11 +13,9 @@ from everlog.settings import EXPAND_BELOW, LOCAL_FINISH, LOOK_UP_ROWS, PROBE_ROW
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChangeOptions:
-    """The options by which facts are derived or repaired."""
+class ReasoningOptions:
+    """The options by which facts are derived."""
 
-    algorithm: Algorithm = "auto"
-    strategy: Strategy = "never"
     engine: str = "auto"
     on_error: str = "stop"
     max_facts: int | None = None
@@ -30,6 +28,18 @@ class ChangeOptions:
     its listing.
     """
     local_finish: int = LOCAL_FINISH
+
+    def limits(self) -> Limits:
+        """The limits of reasoning that begins now."""
+        return Limits.from_now(self.max_facts, self.timeout)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeOptions(ReasoningOptions):
+    """The options by which facts are repaired."""
+
+    algorithm: Algorithm = "auto"
+    strategy: Strategy = "never"
     look_up_rows: int = LOOK_UP_ROWS
     """Maximum number of rows of the store that one task looks up for an update on Spark; 0 disables look-ups."""
     probe_rows: int = PROBE_ROWS
@@ -37,10 +47,9 @@ class ChangeOptions:
     with a change.
     """
 
-    @property
-    def limits(self) -> Limits:
-        """The limits of reasoning that begins now."""
-        return Limits.from_now(self.max_facts, self.timeout)
+    def alone(self) -> ChangeOptions:
+        """These options without those that a subclass adds, for tasks."""
+        return ChangeOptions(**{each.name: getattr(self, each.name) for each in fields(ChangeOptions)})
 
 
 @dataclass(frozen=True)
@@ -52,21 +61,25 @@ class OtherRules:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A change that is asked for: facts in files that all workers share, or other rules.
+class StagedChange:
+    """Facts to delete and facts to insert, in files that all workers share.
 
     ``deleted_from`` are the splits that the facts to delete were read from.
     """
 
-    delete: Staged = field(default_factory=lambda: Staged(2))
-    insert: Staged = field(default_factory=lambda: Staged(2))
+    delete: Staged
+    insert: Staged
     deleted_from: tuple[Split, ...] = ()
-    rules: OtherRules | None = None
 
     @property
     def rows(self) -> int:
         """The number of facts that were read."""
         return self.delete.rows + self.insert.rows
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The files of all facts."""
+        return (*self.delete.fact_files, *self.insert.fact_files)
 
     @property
     def terms(self) -> tuple[str, ...]:

@@ -87,7 +87,8 @@ def derive_version(
     """Derive what follows by a program from the explicit facts (E \\ delete) u insert, and write the change.
 
     Before the first version that is a change from nothing. A closure that comes to have more than ``expand_below``
-    facts is no longer listed.
+    facts is no longer listed, unless rules of its stratum read it: only an engine that keeps it as a graph could repair
+    it then.
     """
     old = backend.version
     before, hidden = old.materialisation.facts, old.program.external
@@ -98,7 +99,8 @@ def derive_version(
     known, now = map(backend.sizes, of_modules)
     most = float("inf") if expand_below is None else expand_below
     outgrown = {predicate for predicate, size in now.items() if known.get(predicate, 0) <= most < size}
-    generated = old.generated.intersection(program.external) | outgrown
+    alone = {predicate for stratum in program.strata if stratum.alone is not None for predicate in stratum.predicates}
+    generated = (old.generated | outgrown) & alone
     seen = ChangeAfresh(done, program.external, generated, before, hidden, old.generated)
     figures = {**statistics.as_dict(), "equality": old.figures.get("equality", "off")}
     return _written(backend, seen, (delete - explicit).count, figures)

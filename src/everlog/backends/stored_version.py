@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from everlog.analysis.check import check
 from everlog.analysis.given import KINDS, GivenFacts
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
-from everlog.backends.asked import Asked, ChangeOptions
+from everlog.backends.asked import ChangeOptions, StagedChange
 from everlog.ingest.stored_labels import with_stored_labels
 from everlog.ingest.tasks import Runner, work_directory
 from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
 from everlog.store import Store, VersionInfo
+from everlog.store.groups import Groups
+from everlog.store.names import HashedNames
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class StoredVersion:
     def of(cls, store: Store, info: VersionInfo, work: Path, options: ChangeOptions) -> StoredVersion:
         kind: Kind = info.statistics.get("stratification", "levels")
         text = parse_stored(info.rules, f"{store.path} (rules of version {info.version})")
-        return cls(store, info, stratify(check(text), kind), work, options)
+        return cls(store, info, stratify(check(text), kind), work, options.alone())
 
     @property
     def path(self) -> str:
@@ -61,23 +64,37 @@ class StoredVersion:
         """Whether the facts are those of representatives of equal terms, listed for all members of each class."""
         return bool(self.info.statistics.get("equality") == "representatives")
 
-    def given(self) -> GivenFacts:
+    def given(self, others: Iterable[Predicate] = ()) -> GivenFacts:
         """The explicit facts as the version describes them; without a description any predicate may have facts of any
         kind.
+
+        The description leaves out the IRIs that no rule has: of ``others``, those that the store may have facts of are
+        found in the footers of its files.
         """
         figures, known = self.info.statistics, self.program.program.predicates
-        predicates = [Predicate.parse(name) for name in figures[KINDS]] if KINDS in figures else known
-        return GivenFacts.from_store(figures, predicates, known)
+        if KINDS not in figures:
+            return GivenFacts.from_store(figures, known, known)
+        described = [Predicate.parse(name) for name in figures[KINDS]]
+        unknown = [p for p in others if p.name.startswith("<") and p not in known and p not in described]
+        return GivenFacts.from_store(figures, [*described, *self._stored(unknown)], known)
 
-    def with_labels(self, asked: Asked, runner: Runner) -> Asked:
+    def _stored(self, predicates: Sequence[Predicate]) -> list[Predicate]:
+        """The predicates that the store may have facts of."""
+        if not predicates:
+            return []
+        groups = Groups.of([str(path) for path in self.store.fact_paths(self.info.version)])
+        names = HashedNames(salt=self.info.salt)
+        return [predicate for predicate in predicates if groups.size([names.id(predicate)])]
+
+    def with_labels(self, change: StagedChange, runner: Runner) -> StagedChange:
         """The change with the blank nodes to delete found by the labels that the store shows."""
         found = with_stored_labels(
             runner,
-            asked.delete,
-            asked.deleted_from,
+            change.delete,
+            change.deleted_from,
             self.term_files,
             self.work,
             salt=self.info.salt,
             on_error=self.options.on_error,
         )
-        return replace(asked, delete=found)
+        return replace(change, delete=found)

@@ -10,7 +10,11 @@ R = TypeVar("R")
 
 
 class TooMuchError(Exception):
-    """A change is larger than the back end allows."""
+    """A change is larger than the back end allows; ``hint`` is the remedy if no back end can do it."""
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.hint = hint
 
 
 @dataclass(frozen=True)

@@ -133,10 +133,9 @@ def _describe_on_spark(stratum: Stratum, program: StratifiedProgram, settings: S
     """The lines that describe how Spark evaluates the stratum, as a whole or in parts, for relations of equal size."""
     from everlog.analysis.decompose import parts_of
     from everlog.analysis.ordinary import without_modules
-    from everlog.backends.spark.names import predicates_of
     from everlog.backends.spark.plans import plan_of
 
-    sizes = dict.fromkeys(predicates_of(program), FACTS)
+    sizes = dict.fromkeys(program.predicates, FACTS)
     parts = parts_of(without_modules(stratum) if stratum.is_mixed else stratum)
     if plan_of(stratum, sizes, settings.plans).kind == "local":
         parts = (stratum,)

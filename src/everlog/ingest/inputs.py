@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -48,24 +49,27 @@ def encoded(
     staged = stage(
         runner, parts, options, work, width=width, on_error=on_error, salt=salt, progress=progress, literals=literals
     )
-    own = staged_program(program, work, width=width, salt=salt, literals=literals)
+    own = staged_program(program, program, work, width=width, salt=salt, literals=literals)
     terms = new_terms(runner, [*staged.term_files, *own.term_files], (), work, salt=salt)
     facts, kinds = (*staged.fact_files, *own.fact_files), merged_kinds([staged.kinds, own.kinds])
     return replace(staged, fact_files=facts, term_files=terms.files, rows=staged.rows + own.rows, kinds=kinds)
 
 
-def staged_program(program: CheckedProgram, work: Path, *, width: int, salt: int, literals: bool) -> Staged:
-    """Write the facts of a program into files in ``work``, with the terms of its rules and the names of its predicates.
+def staged_program(
+    program: CheckedProgram, given: CheckedProgram, work: Path, *, width: int, salt: int, literals: bool
+) -> Staged:
+    """Write the facts of the program ``given`` into files in ``work``, with the terms of the rules of ``program`` and
+    the names of its predicates.
 
     With ``literals`` there is a fact for each literal in facts and rules; see :mod:`everlog.engine.literals`.
     """
     own = Spill(work, width, salt=salt, literals=literals)
-    for batch in _batches(program, literals):
+    for batch in chain(_batches(given), _literals(program) if literals else ()):
         own.add(batch)
     own.flush()
     names = write_parquet(_named(program, salt), work, "program-terms")
     kinds = {p: kinds for p, kinds in own.kinds.items() if p != LITERAL}
-    return Staged(width, tuple(own.fact_files), (*own.term_files, names), facts_in_program(program), kinds=kinds)
+    return Staged(width, tuple(own.fact_files), (*own.term_files, names), facts_in_program(given), kinds=kinds)
 
 
 def facts_in_program(program: CheckedProgram) -> int:
@@ -73,8 +77,8 @@ def facts_in_program(program: CheckedProgram) -> int:
     return len(program.facts) + sum(map(len, program.data))
 
 
-def _batches(program: CheckedProgram, literals: bool) -> Iterator[pa.RecordBatch]:
-    """The facts of a program as batches of texts, with ``literals`` also facts for the literals of its rules."""
+def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
+    """The facts of a program as batches of texts."""
     rows: dict[Predicate, list[list[str]]] = {}
     for atom in program.facts:
         rows.setdefault(atom.predicate, []).append([t.text for t in atom.terms if isinstance(t, Constant)])
@@ -85,8 +89,12 @@ def _batches(program: CheckedProgram, literals: bool) -> Iterator[pa.RecordBatch
         for start in range(0, len(each), BATCH_ROWS):
             some = [array.slice(start, BATCH_ROWS) for array in each.arrays]
             yield fact_batch(each.predicate, some, len(some[0]))
+
+
+def _literals(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
+    """The facts for the literals in the rules of a program, as a batch of texts."""
     texts = literals_of(program.rules)
-    if literals and len(texts):
+    if len(texts):
         yield fact_batch(LITERAL, [texts], len(texts))
 
 

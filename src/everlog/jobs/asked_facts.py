@@ -8,7 +8,7 @@ from pathlib import Path
 
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.given import KINDS
-from everlog.backends.asked import Asked
+from everlog.backends.asked import StagedChange
 from everlog.backends.elsewhere import Elsewhere
 from everlog.backends.spark.tasks import runner_of
 from everlog.ingest.amounts import AmountProgress
@@ -41,7 +41,7 @@ class AskedFacts(ChangeRequest[Change]):
         """Read the facts to delete and those to insert, over the dictionary of a knowledge base."""
 
     @abstractmethod
-    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> Asked:
+    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> StagedChange:
         """Read the facts into files that all workers share."""
 
     @property
@@ -65,7 +65,7 @@ class AskedFacts(ChangeRequest[Change]):
             gone, come = self.named
             kb.warn_of_facts(with_empty(inserted.kinds, come), come)
             kb.warn_of_deletions(gone)
-            report.loaded()
+            self.loaded(clock)
         with clock.phase("reason"):
             change = kb.update_facts(
                 inserted.facts,
@@ -79,7 +79,7 @@ class AskedFacts(ChangeRequest[Change]):
         return change, RowsRead.of(deleted, inserted)
 
     def change_there(self, elsewhere: Elsewhere, transaction: Transaction, clock: Clock) -> MadeThere[Change]:
-        version, report, work = elsewhere.version, clock.report, transaction.work
+        version, work = elsewhere.version, transaction.work
         info, program = version.info, version.program.program
         with clock.phase("check"):
             transaction.declare(self.prepare(program, program.predicates, work, clock))
@@ -93,8 +93,8 @@ class AskedFacts(ChangeRequest[Change]):
             given = version.given()
             given.add(with_empty(asked.insert.kinds, self.named[1]), come)
             for warning in abridged([*given.unknown(gone), *given.news(program, whole=False)]):
-                report.warning(warning)
-            report.loaded()
+                self.warn(clock, warning)
+            self.loaded(clock)
         with clock.phase("reason"):
             written = elsewhere.change_facts(asked)
         change = change_of(written, program.predicates, program.prefixes)

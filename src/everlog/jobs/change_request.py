@@ -16,6 +16,7 @@ from everlog.jobs.reports import Clock
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.saving import is_saved_in
 from everlog.kb.stores import open as open_store
+from everlog.lang.errors import Diagnostic
 from everlog.store import Store, Transaction, begin
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class ChangeRequest(ABC, Generic[C]):
 
     def __init__(self, job: ChangeJob) -> None:
         self.job = job
+        self._warned: set[tuple[str, str]] = set()
+        self._is_loaded = False
 
     @property
     def store(self) -> str:
@@ -68,7 +71,7 @@ class ChangeRequest(ABC, Generic[C]):
         """Change a knowledge base in this process."""
         with clock.phase("load"):
             kb = self._opened(transaction.base_version)
-            kb.warning = clock.report.warning
+            kb.warning = partial(self.warn, clock)
         change, read = self.change_here(kb, transaction, clock)
         return MadeHere(kb, change, read, self.job.expand_below)
 
@@ -78,7 +81,8 @@ class ChangeRequest(ABC, Generic[C]):
         assert base is not None
         with clock.phase("check"):
             version = StoredVersion.of(Store.open(job.store), base, transaction.work, job)
-        elsewhere = Elsewhere(version, partial(started, job.master, clock), self.spark, clock.report.profile)
+            elsewhere = Elsewhere(version, partial(started, job.master, clock), self.spark, clock.report.profile)
+            elsewhere.require_possible()
         return self.change_there(elsewhere, transaction, clock)
 
     @abstractmethod
@@ -88,6 +92,19 @@ class ChangeRequest(ABC, Generic[C]):
     @abstractmethod
     def change_there(self, elsewhere: Elsewhere, transaction: Transaction, clock: Clock) -> MadeThere[C]:
         """Read the request and carry it out by another back end."""
+
+    def warn(self, clock: Clock, found: Diagnostic) -> None:
+        """Give a warning, unless it was given before a back end had to give up."""
+        key = found.code, found.message
+        if key not in self._warned:
+            self._warned.add(key)
+            clock.report.warning(found)
+
+    def loaded(self, clock: Clock) -> None:
+        """Report that all warnings have been given, the first time."""
+        if not self._is_loaded:
+            self._is_loaded = True
+            clock.report.loaded()
 
     def _opened(self, version: int | None) -> KnowledgeBase:
         """The knowledge base of a version."""

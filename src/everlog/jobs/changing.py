@@ -65,8 +65,8 @@ class Request(Protocol[C_co]):
         """Check what can be checked without the store, and begin a transaction."""
 
     def sides(self, transaction: Transaction) -> Sequence[Side[C_co]]:
-        """The ways to carry out the request, in the order in which they are tried; all but the last may raise
-        :class:`TooMuchError`, and the last one with the engine ``spark``, too.
+        """The ways to carry out the request, in the order in which they are tried. Any of them may raise
+        :class:`TooMuchError`; after the last one that is an error of the job.
         """
 
 
@@ -104,7 +104,7 @@ def made_by(sides: Sequence[Side[C]], transaction: Transaction, clock: Clock) ->
     try:
         return last(transaction, clock)
     except TooMuchError as error:
-        hint = "use --engine local, or allow tasks more facts with --spark-local-finish"
+        hint = error.hint or "use --engine local, or allow tasks more facts with --spark-local-finish"
         message = f"that is too much for one task of Spark, and cannot be distributed ({error})"
         raise EverlogError.of(Code.TOO_MUCH_FOR_SPARK, message, None, hint) from None
 
@@ -140,8 +140,7 @@ class MadeHere(Generic[C]):
 class MadeThere(Generic[C]):
     """A change that another back end has written, of which this process knows only the numbers.
 
-    ``base`` is the version that was changed, None before the first one, ``rules`` the text of its rules, ``terms`` are
-    new terms. ``predicates`` are known, changed or not.
+    ``base`` is the version that was changed, None before the first one; ``terms`` are new terms of facts.
     """
 
     base: VersionInfo | None
@@ -155,7 +154,7 @@ class MadeThere(Generic[C]):
 
     @property
     def statistics(self) -> Statistics:
-        return statistics_of(self.written.figures)
+        return statistics_of({**self.written.figures, **self.figures})
 
     def commit(self, transaction: Transaction, figures: dict[str, Any], positions: dict[str, Any] | None) -> int:
         """A change that changed nothing adds no rows, so the counters stay as they were."""

@@ -15,6 +15,7 @@ from everlog.analysis.check import CheckedProgram, check
 from everlog.analysis.given import KINDS, GivenFacts
 from everlog.analysis.predicates import refuse_two_arities
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
+from everlog.backends.asked import ReasoningOptions
 from everlog.backends.engines import TEXT_FACTOR, memory_needed, needs_spark, plan_settings
 from everlog.backends.spark.tasks import SparkRunner
 from everlog.backends.too_much import TooMuchError
@@ -22,7 +23,6 @@ from everlog.backends.written import NewRules
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
 from everlog.engine.kinds import ByPredicate
-from everlog.engine.limits import Limits
 from everlog.host.memory import size_text
 from everlog.ingest.facts import IN_PROCESS_BYTES, load_columns, read_facts, size_of
 from everlog.ingest.inputs import encoded, facts_in_program
@@ -46,14 +46,13 @@ from everlog.lang.internal import LITERAL
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate
 from everlog.owl.reading import Profile, Schema, has_ontology, read_program
-from everlog.profiling.recorder import watching
 from everlog.reasoning.equality import Equality
 from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.merging import Merging
 from everlog.reasoning.modules.description import closures_of
 from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.statistics import Listener, Statistics
-from everlog.settings import EXPAND_BELOW, LOCAL_FINISH, WAIT
+from everlog.settings import WAIT
 from everlog.store.codec import COUNTED, dictionary_of, facts_of
 from everlog.store.schema import TERMS
 from everlog.store.transaction import Transaction, begin
@@ -65,7 +64,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class MaterialiseJob:
+class MaterialiseJob(ReasoningOptions):
     """The options of ``everlog materialise``."""
 
     rules: str | tuple[str, ...]
@@ -78,24 +77,15 @@ class MaterialiseJob:
     source: str | None = None
     graphs: bool = False
     large_gz: int = LARGE_GZ
-    on_error: str = "stop"
     overwrite: bool = False
     master: str | None = None
     stratification: Kind = "levels"
     maintain: Maintain = "dredc"
     salt: int = 0
-    expand_below: int = EXPAND_BELOW
-    max_facts: int | None = None
-    timeout: float | None = None
     modules: bool = True
     profile: Profile = "lower"
     equality: Equality = "off"
     schema: Schema = "drop"
-    engine: str = "auto"
-    memory: int | None = None
-    """Maximum bytes of reasoning on this machine, or of a stratum in one task of Spark; with the engine ``auto`` larger
-    work is distributed."""
-    local_finish: int = LOCAL_FINISH
     wait: float = WAIT
     """Maximum seconds to wait for another writer of the store."""
 
@@ -257,7 +247,7 @@ class AskedWhole:
 
     def there(self, transaction: Transaction, clock: Clock) -> MadeThere[Change]:
         """Derive everything in executors."""
-        from everlog.backends.spark.backend import materialise_on_spark
+        from everlog.backends.spark.backend import OnSpark
         from everlog.backends.spark.settings import SparkSettings
 
         job, report, given = self.job, self.report, GivenFacts()
@@ -268,20 +258,10 @@ class AskedWhole:
         report.loaded()
         program = with_modules(self.program) if job.modules else self.program
         spark = self._spark(clock)
-        plans = plan_settings(spark, job.engine, job.memory, job.salt)
-        with clock.phase("reason"), watching(report.profile, program) as watch:
-            written = materialise_on_spark(
-                spark,
-                program,
-                staged,
-                transaction.work,
-                job.maintain,
-                salt=job.salt,
-                settings=SparkSettings(job.local_finish, plans, job.expand_below),
-                limits=Limits.from_now(job.max_facts, job.timeout),
-                listener=Listener(report.round_done),
-                watch=watch,
-            )
+        settings = SparkSettings(job.local_finish, plan_settings(spark, job.engine, job.memory, job.salt))
+        on_spark = OnSpark(spark, transaction.work, job.salt, job, settings, report.profile)
+        with clock.phase("reason"):
+            written = on_spark.materialise(program, staged, job.maintain, Listener(report.round_done))
         checked = program.program
         assert checked.written is not None
         bookkeeping = COUNTED if written.counted else "counting" if job.maintain == "counting" else "none"

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from everlog.analysis.check import CheckedProgram
-from everlog.backends.asked import Asked, OtherRules
+from everlog.backends.asked import OtherRules
 from everlog.backends.elsewhere import Elsewhere
 from everlog.jobs.change_job import ChangeJob, ChangeResult, RowsRead
 from everlog.jobs.change_request import ChangeRequest
@@ -54,20 +54,21 @@ class AskedRules(ChangeRequest[RulesChanged]):
         with clock.phase("reason"):
             how: dict[str, Any] = {"algorithm": job.algorithm, "strategy": job.strategy}
             change = kb.change_rules(rules.add, rules.remove, **how, profile=report.profile or False)
-            report.loaded()
+            self.loaded(clock)
         return change, RowsRead()
 
     def change_there(self, elsewhere: Elsewhere, transaction: Transaction, clock: Clock) -> MadeThere[RulesChanged]:
-        version, report = elsewhere.version, clock.report
+        version = elsewhere.version
         info, old = version.info, version.program.program
         with clock.phase("read"):
             rules = self._read(old, known_in(info), info.statistics.get("equality", "off"))
-            edit, given = edited(old, rules.add, rules.remove), version.given()
+            edit = edited(old, rules.add, rules.remove)
+            given = version.given(edit.program.predicates)
             for warning in abridged(warnings_about(edit, old, given, whole=True)):
-                report.warning(warning)
-            report.loaded()
+                self.warn(clock, warning)
+            self.loaded(clock)
         with clock.phase("reason"):
-            written = elsewhere.change_rules(Asked(rules=rules), edit)
+            written = elsewhere.change_rules(rules, edit)
         predicates = [*known_in(info), *edit.program.predicates]
         change = RulesChanged.of(change_of(written, predicates, info.prefixes), edit.texts)
         return MadeThere(info, written, change, salt=info.salt)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.predicates import Names
-from everlog.backends.asked import Asked
+from everlog.backends.asked import StagedChange
 from everlog.host.locations import spark_uri
 from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.facts import FactsRead, facts_in
@@ -235,11 +235,13 @@ class AskedBatch(AskedFacts):
             insert, changes.rows, 0, changes.bad, changes.bad_count, changes.insert.kinds
         )
 
-    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> Asked:
+    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> StagedChange:
         """The numbers of rows of the facts to insert are those of the whole batch."""
         changes = self._changes(info.salt, work)
         rows, bad, count = changes.rows, changes.bad, changes.bad_count
-        return Asked(replace(changes.delete, rows=0), replace(changes.insert, rows=rows, bad=bad, bad_count=count))
+        return StagedChange(
+            replace(changes.delete, rows=0), replace(changes.insert, rows=rows, bad=bad, bad_count=count)
+        )
 
     def _changes(self, salt: int, work: Path) -> ChangeSet:
         return read_batch(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from everlog.analysis.check import CheckedProgram
-from everlog.backends.asked import Asked
+from everlog.backends.asked import StagedChange
 from everlog.backends.spark.tasks import SparkRunner
 from everlog.host.session import session
 from everlog.ingest.amounts import AmountProgress
@@ -126,11 +126,11 @@ class AskedFiles(AskedFacts):
         facts, unknown = facts_in(staged, dictionary, add=add, blanks=blanks)
         return FactsRead(facts, staged.rows, unknown, staged.bad, staged.bad_count, staged.kinds)
 
-    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> Asked:
+    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> StagedChange:
         parts, literals = self.parts, LITERAL in program.predicates
         delete = self._stage(runner, parts[0], program.predicates, work, salt=info.salt)
         insert = self._stage(runner, parts[1], program.predicates, work, salt=info.salt, literals=literals)
-        return Asked(delete, insert, tuple(parts[0]))
+        return StagedChange(delete, insert, tuple(parts[0]))
 
     def _stage(
         self, runner: Runner, parts: Sequence[Split], predicates: Iterable[Predicate], work: Path, **how: Any

@@ -25,7 +25,7 @@ from everlog.kb.rule_edits import Edit
 from everlog.lang.internal import LITERAL, VIOLATION
 from everlog.lang.syntax import Constant, Predicate
 from everlog.profiling.watch import UNWATCHED, Watch
-from everlog.reasoning.change import SignedChange
+from everlog.reasoning.change import SignedChange, compared
 from everlog.reasoning.equality import Equality
 from everlog.reasoning.equality.partition import NormalisedConstants, Partition
 from everlog.reasoning.materialisation import Maintain, Materialisation
@@ -34,7 +34,7 @@ from everlog.reasoning.modules.boundary import UserView, outward, stored
 from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.rule_changes import RuleChange, change_rules
-from everlog.reasoning.statistics import Listener, Statistics, UpdateStatistics
+from everlog.reasoning.statistics import Listener, Statistics
 from everlog.reasoning.update import materialise, repair
 
 log = logging.getLogger(__name__)
@@ -260,14 +260,11 @@ class Reasoner:
 
     def _compare_rules(self, old: Reasoner, changed: ExplicitChange) -> SignedChange:
         """Derive all facts from the explicit ones, and compare them with those that other rules derived."""
-        before = old.seen().facts.fitted(len(self.dictionary))
-        statistics = self.compute(changed.explicit)
-        reason = "" if self.merging is None else "equality by representatives is computed anew for other rules"
-        figures = UpdateStatistics("rematerialise", reason, {"forward": statistics.instances})
-        after = self.seen().facts
-        figures.seconds = statistics.seconds
-        sides = after - before, before - after, changed.inserted, changed.deleted
-        return SignedChange(self._materialisation, *sides, figures)
+        before, statistics = old.seen().fitted(len(self.dictionary)), self.compute(changed.explicit)
+        done = compared(before, self.seen(), changed.deleted, changed.inserted, statistics)
+        if self.merging is not None:
+            done.statistics.reason = "equality by representatives is computed anew for other rules"
+        return replace(done, materialisation=self._materialisation)
 
     # inner workings -----------------------------------------------------------------------------
 

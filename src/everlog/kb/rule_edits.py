@@ -54,12 +54,16 @@ class RulesChanged(Change):
 
 @dataclass(frozen=True)
 class Edit:
-    """A program after a change of its rules, and the differences."""
+    """A program after a change of its rules, and the differences.
+
+    ``facts_added`` and ``facts_removed`` are the programs whose facts become explicit, and cease to be.
+    """
 
     program: CheckedProgram
     removed: tuple[Rule, ...]
     added: tuple[Rule, ...]
     facts_added: CheckedProgram
+    facts_removed: CheckedProgram
     texts: tuple[Texts, Texts, Texts]
     """The rules added, removed, and known already, as they are written."""
 
@@ -100,6 +104,7 @@ def edited(old: CheckedProgram, add: Program, remove: Program, known: Iterable[P
         tuple(old.rules[at] for at in lost),
         tuple(plus.rules[at] for at in fresh),
         plus,
+        minus,
         (added, removed, known_before),
     )
 

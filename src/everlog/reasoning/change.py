@@ -7,6 +7,7 @@ that made it, so a difference of two materialisations is computed only where eve
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ from typing import Generic, TypeVar, cast
 from everlog.engine.algebra import AnyCounts, AnyFactSet
 from everlog.engine.multiset import NO_COUNTS
 from everlog.reasoning.materialisation import C_co, F, F_co, Materialisation
-from everlog.reasoning.statistics import UpdateStatistics
+from everlog.reasoning.statistics import Statistics, UpdateStatistics
 
 C = TypeVar("C", bound=AnyCounts)
 
@@ -128,6 +129,22 @@ def explicit_change(explicit: F, delete: F, insert: F) -> tuple[F, F]:
     (E \\ delete) u insert.
     """
     return (delete & explicit) - insert, insert - explicit
+
+
+def compared(
+    old: Materialisation[F, C], new: Materialisation[F, C], delete: F, insert: F, statistics: Statistics
+) -> SignedChange[F, C]:
+    """The change from one materialisation to another that was derived again from the explicit facts (E \\ delete) u
+    insert; ``statistics`` are the figures of deriving it.
+
+    Both are under the names of one program, or under those that users see.
+    """
+    begin = time.perf_counter()
+    inserted, deleted = new.facts - old.facts, old.facts - new.facts
+    figures = UpdateStatistics("rematerialise", instances={"forward": statistics.instances})
+    figures.seconds = statistics.seconds + time.perf_counter() - begin
+    counters = replaced(old.nr, new.nr), replaced(old.rec, new.rec)
+    return SignedChange(new, inserted, deleted, insert, delete, figures, *counters)
 
 
 def followed(first: Sides[F], later: Sides[F]) -> Sides[F]:

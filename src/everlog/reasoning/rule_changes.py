@@ -28,7 +28,7 @@ from everlog.engine.multiset import Counts
 from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
-from everlog.reasoning.change import SignedChange, Summands, followed, replaced
+from everlog.reasoning.change import SignedChange, Summands, compared, followed
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import C, F, Materialisation, Trace, counted_anew, trace_of
 from everlog.reasoning.modules.boundary import outward
@@ -121,12 +121,8 @@ def derive_again(
     seen = outward(before, old)
     explicit = (seen.explicit - delete).extended(insert).renamed(program.external)
     new, statistics = materialise(engine, program, explicit, kept_for(old), listener)
-    figures = UpdateStatistics("rematerialise", instances={"forward": statistics.instances})
-    begin, now = time.perf_counter(), outward(program, new)
-    inserted, deleted = now.facts - seen.facts, seen.facts - now.facts
-    figures.seconds = statistics.seconds + time.perf_counter() - begin
-    counters = replaced(seen.nr, now.nr), replaced(seen.rec, now.rec)
-    return SignedChange(new, inserted, deleted, insert, delete, figures, *counters), statistics
+    done = compared(seen, outward(program, new), delete, insert, statistics)
+    return replace(done, materialisation=new), statistics
 
 
 class _Run:

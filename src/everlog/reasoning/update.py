@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -11,7 +10,7 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.accounts import OverBudgetError
 from everlog.engine.algebra import AnyEngine
 from everlog.reasoning.bfc import BFC
-from everlog.reasoning.change import SignedChange, explicit_change, replaced
+from everlog.reasoning.change import SignedChange, compared, explicit_change
 from everlog.reasoning.choose import attempts
 from everlog.reasoning.counting import Counting
 from everlog.reasoning.dred import DRed
@@ -30,7 +29,7 @@ from everlog.reasoning.materialisation import (
 )
 from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.seminaive import seminaive
-from everlog.reasoning.statistics import Listener, Statistics, UpdateStatistics
+from everlog.reasoning.statistics import Listener, Statistics
 
 ALGORITHMS: Mapping[str, type[Maintenance]] = {kind.name: kind for kind in (DRedC, BFC, FBF, DRed, Counting)}
 """The algorithms that repair a materialisation, by name."""
@@ -110,12 +109,7 @@ def rematerialise(
     comparing.
     """
     new, statistics = materialise(engine, program, (old.explicit - delete).extended(insert), kept_for(old))
-    figures = UpdateStatistics("rematerialise", instances={"forward": statistics.instances})
-    begin = time.perf_counter()
-    inserted, deleted = new.facts - old.facts, old.facts - new.facts
-    figures.seconds = statistics.seconds + time.perf_counter() - begin
-    counters = replaced(old.nr, new.nr), replaced(old.rec, new.rec)
-    return SignedChange(new, inserted, deleted, insert, delete, figures, *counters)
+    return compared(old, new, delete, insert, statistics)
 
 
 def materialise(

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from everlog.backends.lookup import rows
 from everlog.backends.lookup.rows import FILTER_ROWS, FoundRows, RowReader
-from everlog.backends.spark.groups import Groups
 from everlog.backends.too_much import TooMuchError
 from everlog.store.blooms import Bloom, read_bloom
+from everlog.store.groups import Groups
 
 Row = tuple[int, int, int, int]
 """A predicate, its arguments, and a weight. The predicate 1 has one argument, the predicate 2 has two."""

@@ -18,8 +18,8 @@ from everlog.kb.stores import open as open_store
 from everlog.lang.syntax import Predicate
 from everlog.store import Store
 from tests.backends.lookup.changing import looked_up, read, rows_in
-from tests.backends.spark.test_groups import regrouped, spoilt
 from tests.oracle.naive import Fact
+from tests.store.test_groups import regrouped, spoilt
 
 Changed = Mapping[str, Sequence[tuple[str, ...]]]
 """Maps the names of predicates to their rows."""

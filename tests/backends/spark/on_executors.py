@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from everlog.analysis.check import check
 from everlog.analysis.stratify import stratify
-from everlog.backends.asked import Asked, ChangeOptions
+from everlog.backends.asked import ChangeOptions, StagedChange
 from everlog.backends.elsewhere import Elsewhere
 from everlog.backends.spark.backend import OnSpark
 from everlog.backends.spark.plans import PlanSettings
@@ -47,6 +47,7 @@ from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.names import Algorithm
 from everlog.reasoning.seminaive import seminaive
+from everlog.settings import PROBE_ROWS
 from everlog.store import Store, begin
 from everlog.store.verify import verify
 from tests.backends.spark.reasoning import setup
@@ -218,16 +219,17 @@ class Run:
             append(kb, transaction)
 
     def update_on_spark(self, change: Change, algorithm: Algorithm) -> None:
-        found = self.updated("spark", change, algorithm, lambda version, asked: self.distributed(version).update(asked))
+        found = self.updated("spark", change, algorithm, self.distribute)
         assert found.stats.algorithm == algorithm
 
-    def distributed(self, version: StoredVersion) -> OnSpark:
-        return OnSpark(self.spark, version, DISTRIBUTED)
+    def distribute(self, version: StoredVersion, asked: StagedChange) -> WrittenChange:
+        on_spark = OnSpark(self.spark, version.work, version.info.salt, version.options, DISTRIBUTED)
+        return on_spark.update(version, version.with_labels(asked, SparkRunner(self.spark)), PROBE_ROWS)
 
     def update_by_default(self, change: Change, algorithm: Algorithm) -> int | None:
         """How many rows were looked up, if that was how."""
 
-        def default(version: StoredVersion, asked: Asked) -> WrittenChange:
+        def default(version: StoredVersion, asked: StagedChange) -> WrittenChange:
             return Elsewhere(version, lambda: self.spark, self.spark).change_facts(asked)
 
         rows: int | None = self.updated("default", change, algorithm, default).figures["update"].get("looked_up")
@@ -238,7 +240,7 @@ class Run:
         name: str,
         change: Change,
         algorithm: Algorithm,
-        how: Callable[[StoredVersion, Asked], WrittenChange],
+        how: Callable[[StoredVersion, StagedChange], WrittenChange],
     ) -> WrittenChange:
         """Update a store, and commit the change."""
         store, options = Store.open(self.place / name), ChangeOptions(engine="spark", algorithm=algorithm)
@@ -249,7 +251,7 @@ class Run:
             delete, insert = (self.staged(facts, work) for facts in (change.delete, change.insert))
             version = StoredVersion.of(store, info, work, options)
             terms = new_terms(SparkRunner(self.spark), insert.term_files, version.term_files, work)
-            found = how(version, Asked(delete, insert))
+            found = how(version, StagedChange(delete, insert))
             MadeThere(info, found, change_of(found, (), {}), terms=terms).commit(transaction, {}, None)
         return found
 

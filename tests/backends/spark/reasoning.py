@@ -13,11 +13,11 @@ from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.backends.spark.engine import SparkEngine
 from everlog.backends.spark.factset import FrameSet, framed
 from everlog.backends.spark.multiset import FrameCounts
-from everlog.backends.spark.names import HashedNames
 from everlog.backends.spark.workspace import WEIGHT, Workspace
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.hashing import hash_text
 from everlog.lang.syntax import Constant, Predicate, Program
+from everlog.store.names import HashedNames
 from tests.oracle.naive import Fact, Row
 
 

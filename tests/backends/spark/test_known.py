@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from everlog.backends.spark import factset, known, match
 from everlog.backends.spark.factset import FrameSet
-from everlog.backends.spark.groups import LEAST, MOST
 from everlog.backends.spark.known import SLICE, _KeepNew, _WrittenFacts, joined
 from everlog.backends.spark.plans import PlanSettings
 from everlog.backends.spark.settings import SparkSettings
@@ -24,6 +23,7 @@ from everlog.backends.spark.workspace import Stored, Workspace
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.seminaive import seminaive
+from everlog.store.groups import LEAST, MOST
 from tests.backends.spark.reasoning import setup
 from tests.oracle import naive
 from tests.oracle.naive import Fact

@@ -14,18 +14,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from everlog.backends.spark import stored
-from everlog.backends.spark.groups import Groups
 from everlog.backends.spark.opening import opened
 from everlog.backends.spark.picked import PickRows
 from everlog.backends.spark.settings import SparkSettings
 from everlog.reasoning.names import Algorithm
 from everlog.reasoning.update import update
 from everlog.store import Store
+from everlog.store.groups import Groups
 from tests.backends.spark.reasoning import setup
-from tests.backends.spark.test_groups import regrouped
 from tests.backends.spark.test_updates import change
 from tests.oracle import naive
 from tests.running import knowledge_base
+from tests.store.test_groups import regrouped
 from tests.strategies import cases, graph_cases, side_by_side
 
 SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from everlog.backends.spark.names import HashedNames
 from everlog.backends.spark.workspace import Workspace
 from everlog.backends.spark.write import _filtered, _WriteRows, write_rows
 from everlog.engine.tables import fact_columns
 from everlog.lang.syntax import Predicate
 from everlog.store import schema
+from everlog.store.names import HashedNames
 from everlog.store.parquet import FACT_GROUP_ROWS
 from tests.store.test_blooms import filters_of
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from everlog.backends.asked import Asked, ChangeOptions
+from everlog.backends.asked import ChangeOptions, OtherRules, StagedChange
 from everlog.backends.stored_version import StoredVersion
 from everlog.backends.too_much import GivenUp, TooMuchError, attempted, taken
 from everlog.backends.written import NewRules, Sizes, WrittenChange, write_change
@@ -38,7 +38,7 @@ class WholeTask:
 
     store: str
     version: int
-    asked: Asked
+    asked: StagedChange | OtherRules
     work: str
     most: int
     options: ChangeOptions
@@ -75,14 +75,14 @@ class WholeTask:
             {**made.statistics, "update": asdict(change.stats)},
             counted=made.new.nr is not None,
             generated=made.new.generated,
-            rules=None if self.asked.rules is None else self._new_rules(made),
+            rules=self._new_rules(made) if isinstance(self.asked, OtherRules) else None,
         )
 
     def _change(self, kb: KnowledgeBase) -> Change:
         asked = self.asked
         how: dict[str, Any] = {"algorithm": self.options.algorithm, "strategy": self.options.strategy}
-        if asked.rules is not None:
-            return kb.change_rules(asked.rules.add, asked.rules.remove, **how)
+        if isinstance(asked, OtherRules):
+            return kb.change_rules(asked.add, asked.remove, **how)
         blanks = StoredBlanks.of(kb.dictionary, asked.deleted_from, self.options.on_error)
         delete, unknown = facts_in(asked.delete, kb.dictionary, add=False, blanks=blanks)
         insert, _ = facts_in(asked.insert, kb.dictionary, add=True)
@@ -109,10 +109,10 @@ class InOneTask:
     version: StoredVersion
     most: int
 
-    def change(self, asked: Asked) -> WrittenChange:
+    def change(self, asked: StagedChange | OtherRules) -> WrittenChange:
         """Change explicit facts or rules, and repair what follows."""
         version, options = self.version, self.version.options
-        rows = version.rows + asked.rows
+        rows = version.rows + (asked.rows if isinstance(asked, StagedChange) else 0)
         if rows > self.most:
             raise TooMuchError(f"not in one task: {rows:,} rows")
         task = WholeTask(version.path, version.info.version, asked, version.directory, self.most, options)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from everlog.backends.lookup.numbering import GrowingNumbering
 from everlog.backends.lookup.rows import FoundRows, RowReader
-from everlog.backends.spark.groups import Chosen
 from everlog.backends.too_much import TooMuchError
 from everlog.engine.keys import Column, Keys, Layout, first_of_equal, layout_for, pack, sort_unique
 from everlog.engine.lazy import Bound, LazyFacts, bound_by
@@ -23,6 +22,7 @@ from everlog.engine.multiset import Multiset
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
+from everlog.store.groups import Chosen
 
 UNIVERSE = 1 << 22
 """Maximum number of different terms in one task; the task gives up at more."""

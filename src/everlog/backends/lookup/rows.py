@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from everlog.backends.spark.groups import Chosen, Groups
 from everlog.backends.too_much import TooMuchError
 from everlog.engine.keys import Column
 from everlog.engine.tables import argument_names
 from everlog.store import schema
 from everlog.store.blooms import Bloom, read_bloom
 from everlog.store.files import open_file
+from everlog.store.groups import Chosen, Groups
 
 REMEMBERED_ROWS = 1 << 21
 """Maximum number of rows in the row groups that stay in memory after reading, and, times eight, of rows behind the

@@ -15,15 +15,13 @@ import pyarrow.parquet as pq
 
 from everlog.analysis.predicates import refuse_two_arities
 from everlog.analysis.stratify import StratifiedProgram
-from everlog.backends.asked import Asked, ChangeOptions
+from everlog.backends.asked import ChangeOptions, StagedChange
 from everlog.backends.backend import OpenedVersion, update_version
 from everlog.backends.lookup.engine import LookUpEngine
 from everlog.backends.lookup.facts import UNIVERSE, LookedUpFacts
 from everlog.backends.lookup.opening import opened
 from everlog.backends.lookup.rows import REMEMBERED_ROWS, RowReader
 from everlog.backends.spark.encoded import learn_names
-from everlog.backends.spark.groups import Groups
-from everlog.backends.spark.names import HashedNames, namesakes, predicates_of
 from everlog.backends.spark.opening import program_of
 from everlog.backends.stored_version import StoredVersion
 from everlog.backends.too_much import GivenUp, TooMuchError, attempted, taken
@@ -40,6 +38,8 @@ from everlog.lang.syntax import Constant, Predicate
 from everlog.reasoning.seen_change import SeenChange
 from everlog.store import Store
 from everlog.store.codec import changed_rows
+from everlog.store.groups import Groups
+from everlog.store.names import HashedNames, namesakes
 
 log = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ class LookUpTask:
         store = Store.open(self.store)
         info = store.info(self.version)
         program = program_of(self.program, info)
-        names = HashedNames(predicates_of(program), info.salt)
+        names = HashedNames(program.predicates, info.salt)
         known = frozenset(names.predicates)
         delete, insert = (_table(files) for files in (self.delete, self.insert))
         learn_names(names, _numbers(delete) | _numbers(insert), self.terms)
@@ -107,7 +107,7 @@ class LookUpTask:
         removed, added = (_facts(table, names, looked_up) for table in (delete, insert))
         _refuse_two_arities(version, added, others)
         constants = _constants(program, names, looked_up)
-        engine = LookUpEngine(looked_up, constants, info.statistics["facts"], self.options.limits)
+        engine = LookUpEngine(looked_up, constants, info.statistics["facts"], self.options.limits())
         backend = LookUpBackend(version, engine, looked_up, info.salt, Path(self.work))
         found = update_version(backend, removed, added, self.options)
         return replace(found, figures={**found.figures, "update": {**found.figures["update"], LOOKED_UP: rows.read}})
@@ -126,21 +126,24 @@ class LookUps:
     version: StoredVersion
     most: int
 
-    def update(self, asked: Asked) -> WrittenChange:
-        """Change explicit facts, and repair what follows."""
-        version, options = self.version, self.version.options
-        if asked.rows > min(options.look_up_rows, self.most) or options.algorithm == "rematerialise":
+    def require_small(self, rows: int) -> None:
+        """Raise an error if a change of that many rows is more than look-ups do."""
+        options = self.version.options
+        if rows > min(options.look_up_rows, self.most) or options.algorithm == "rematerialise":
             raise TooMuchError("not by look-ups: the change is large, or everything is to be derived again")
-        if version.has_representatives:
+        if self.version.has_representatives:
             raise TooMuchError("not by look-ups: the classes of equal terms depend on all facts")
-        asked = version.with_labels(asked, self.runner)
+
+    def update(self, change: StagedChange) -> WrittenChange:
+        """Change explicit facts, and repair what follows; blank nodes to delete are those of the store."""
+        version, options = self.version, self.version.options
         task = LookUpTask(
             version.path,
             version.info.version,
             version.program,
-            asked.delete.fact_files,
-            asked.insert.fact_files,
-            asked.terms,
+            change.delete.fact_files,
+            change.insert.fact_files,
+            change.terms,
             version.directory,
             self.most,
             options,

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from everlog.backends.spark.factset import FrameSet
-from everlog.backends.spark.groups import Mask, Place
 from everlog.backends.spark.multiset import FrameCounts
 from everlog.backends.spark.plans import limit
 from everlog.backends.spark.settings import SparkSettings
@@ -15,6 +14,7 @@ from everlog.backends.spark.workspace import WEIGHT, Workspace
 from everlog.engine.accounts import Accounts
 from everlog.engine.limits import Limits
 from everlog.lang.syntax import Predicate, Rule
+from everlog.store.groups import Mask, Place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation

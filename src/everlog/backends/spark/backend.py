@@ -9,7 +9,7 @@ without counters has them computed first. The driver knows only numbers.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING
 
 from everlog.analysis.predicates import refuse_two_arities
 from everlog.analysis.stratify import StratifiedProgram
-from everlog.backends.asked import Asked
+from everlog.backends.asked import ReasoningOptions, StagedChange
 from everlog.backends.backend import OpenedVersion, derive_version, update_version
 from everlog.backends.spark.encoded import learn_predicates, staged_facts, width_of
 from everlog.backends.spark.engine import SparkEngine
 from everlog.backends.spark.factset import FrameSet, framed
 from everlog.backends.spark.multiset import FrameCounts, framed_counts
-from everlog.backends.spark.names import HashedNames, namesakes, predicates_of
 from everlog.backends.spark.opening import StoredState, opened, program_of, state_of_nothing
 from everlog.backends.spark.settings import SparkSettings
-from everlog.backends.spark.tasks import SparkRunner, full_disks
+from everlog.backends.spark.tasks import full_disks
 from everlog.backends.spark.watched import spark_engine
 from everlog.backends.spark.workspace import Workspace
 from everlog.backends.spark.write import Signed, rows_of, write_rows
@@ -37,10 +36,11 @@ from everlog.engine.limits import Limits
 from everlog.ingest.stage import Staged
 from everlog.lang.syntax import Predicate
 from everlog.profiling.recorder import watching
-from everlog.profiling.watch import UNWATCHED, Watch
+from everlog.profiling.watch import Watch
 from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.seen_change import SeenChange
 from everlog.reasoning.statistics import Listener
+from everlog.store.names import HashedNames, namesakes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -100,100 +100,122 @@ class SparkBackend:
             return [(seen.counted(framed_counts(self.space, change)), 1)]
         return [(seen.counted(framed_counts(self.space, new)), 1), (seen.counted(stored), -1)]
 
-    def refuse_two_arities(self, insert: FrameSet, others: Sequence[Predicate]) -> None:
+    def refuse_two_arities(self, program: StratifiedProgram, insert: FrameSet, others: Sequence[Predicate]) -> None:
         """An error if a bare name has several arities in the rules, the store and the facts to insert; ``others`` are
         the predicates with the names of new ones.
 
         Facts of the store are counted only if the footers do not exclude other arities.
         """
-        refuse_two_arities(insert, self.version.program.program.arities)
-        groups = self.space.groups
+        arities, groups = program.program.arities, self.space.groups
+        refuse_two_arities(insert, arities)
         if others and groups is not None and groups.size([self.space.names.id(predicate) for predicate in others]):
             stored = self.sizes(self.version.materialisation.facts.restricted(others))
-            refuse_two_arities([*stored, *insert], {})
-
-
-def materialise_on_spark(
-    spark: SparkSession,
-    program: StratifiedProgram,
-    staged: Staged,
-    work: Path,
-    maintain: Maintain = "dredc",
-    *,
-    salt: int = 0,
-    settings: SparkSettings | None = None,
-    limits: Limits | None = None,
-    listener: Listener | None = None,
-    watch: Watch = UNWATCHED,
-) -> WrittenChange:
-    """Derive all facts that follow from facts in files, and write them, with their counters, as a change from nothing.
-
-    ``program`` has modules if they are wanted. The files of terms have all terms. A trace is not stored, so none is
-    made.
-    """
-    names, is_counted = HashedNames(predicates_of(program), salt), maintain in ("dredc", "bfc")
-    learn_predicates(spark, names, staged.fact_files, staged.term_files)
-    with full_disks(), Workspace(spark, work, names, width_of(staged.fact_files, names.predicates)) as space:
-        engine = spark_engine(watch, space, limits=limits, settings=settings)
-        engine.counts_known = {} if is_counted else None
-        backend = SparkBackend(space, state_of_nothing(space, program, is_counted=is_counted), engine, work)
-        insert = backend.facts(staged.fact_files)
-        backend.refuse_two_arities(insert, ())
-        most = engine.settings.expand_below
-        return derive_version(backend, program, FrameSet(space), insert, most, watch.listener(listener))
+            refuse_two_arities([*stored, *insert], arities)
 
 
 @dataclass(frozen=True)
 class OnSpark:
-    """Changes versions of stores of any size by reasoning in executors."""
+    """Makes and changes versions of stores of any size by reasoning in executors.
+
+    ``salt`` is that of the ids, ``work`` a directory that all workers share.
+    """
 
     spark: SparkSession
-    version: StoredVersion
+    work: Path
+    salt: int
+    options: ReasoningOptions
     settings: SparkSettings
     profile: Profile | None = None
 
-    def update(self, asked: Asked) -> WrittenChange:
-        """Change explicit facts, and repair what follows."""
-        program = program_of(self.version.program, self.version.info)
-        with self._opened(program, (), asked, self.settings) as (backend, delete, insert):
-            return update_version(backend, delete, insert, self.version.options)
+    def materialise(
+        self, program: StratifiedProgram, staged: Staged, maintain: Maintain = "dredc", listener: Listener | None = None
+    ) -> WrittenChange:
+        """Derive all facts that follow from staged facts, as a change from nothing.
 
-    def derive(self, program: StratifiedProgram, asked: Asked) -> WrittenChange:
+        The files of terms that are staged have all terms. ``program`` has modules if they are wanted. A trace is not
+        stored, so none is made.
+        """
+        is_counted = maintain in ("dredc", "bfc")
+        change = StagedChange(Staged(staged.width), staged)
+        with self._opened(program, change, None, program) as found:
+            state = state_of_nothing(found.space, program, is_counted=is_counted)
+            return self._derived(found, state, program, listener)
+
+    def update(self, version: StoredVersion, change: StagedChange, probe_rows: int) -> WrittenChange:
+        """Change explicit facts, and repair what follows; blank nodes to delete are those of the store."""
+        program, settings = program_of(version.program, version.info), replace(self.settings, probe_rows=probe_rows)
+        with self._opened(program, change, version, program) as found:
+            state = opened(found.space, program, version.store, version.info.version, settings)
+            backend = found.backend(state, settings, self.options.limits(), self.work)
+            delete, insert = found.facts(backend, program)
+            return update_version(backend, delete, insert, version.options)
+
+    def derive(self, version: StoredVersion, program: StratifiedProgram, change: StagedChange) -> WrittenChange:
         """Change explicit facts, and derive everything by a program with other rules.
 
         Where rules change, more than a few facts do, and all relations are read once in either case.
         """
-        old, most = program_of(self.version.program, self.version.info), self.version.options.expand_below
+        old = program_of(version.program, version.info)
+        with self._opened(old, change, version, program) as found:
+            state = opened(found.space, old, version.store, version.info.version, self.settings)
+            return self._derived(found, state, program, None)
+
+    def _derived(
+        self, found: _Opened, state: StoredState, program: StratifiedProgram, listener: Listener | None
+    ) -> WrittenChange:
+        """Derive everything by a program from the explicit facts of a version and those of a change."""
+        most = self.options.expand_below
         settings = replace(self.settings, expand_below=most)
-        with self._opened(old, predicates_of(program), asked, settings) as (backend, delete, insert):
-            refuse_two_arities(insert, program.program.arities)
-            return derive_version(backend, program, delete, insert, most)
+        backend = found.backend(state, settings, self.options.limits(), self.work)
+        backend.engine.counts_known = None if state.version.materialisation.nr is None else {}
+        delete, insert = found.facts(backend, program)
+        return derive_version(backend, program, delete, insert, most, found.watch.listener(listener))
 
     @contextmanager
     def _opened(
-        self, program: StratifiedProgram, more: Iterable[Predicate], asked: Asked, settings: SparkSettings
-    ) -> Iterator[tuple[SparkBackend, FrameSet, FrameSet]]:
-        """The version, opened, and the facts to delete and to insert; ``more`` are predicates that are used, too."""
-        version = self.version
-        store, info, options = version.store, version.info, version.options
-        asked = version.with_labels(asked, SparkRunner(self.spark))
-        names = HashedNames(predicates_of(program), info.salt)
-        changed = [*asked.delete.fact_files, *asked.insert.fact_files]
+        self,
+        program: StratifiedProgram,
+        change: StagedChange,
+        version: StoredVersion | None,
+        new: StratifiedProgram,
+    ) -> Iterator[_Opened]:
+        """A workspace for a version with a program, for a change of it, and for a new program; without a version, for
+        the first one.
+        """
+        names = HashedNames(program.predicates, self.salt)
         known = frozenset(names.predicates)
-        names.add(more)
-        learn_predicates(self.spark, names, changed, asked.terms)
-        others = namesakes(frozenset(names.predicates) - known, store.width(info.version))
-        names.add(others)
-        width = max(store.width(info.version), width_of(changed, names.predicates))
+        names.add(new.predicates)
+        learn_predicates(self.spark, names, change.facts, change.terms)
+        width, others = 0, list[Predicate]()
+        if version is not None:
+            width = version.store.width(version.info.version)
+            others = namesakes(frozenset(names.predicates) - known, width)
+            names.add(others)
+        width = max(width, width_of(change.facts, names.predicates))
         with (
             full_disks(),
-            Workspace(self.spark, version.work, names, width) as space,
-            watching(self.profile, program) as watch,
+            Workspace(self.spark, self.work, names, width) as space,
+            watching(self.profile, new) as watch,
         ):
-            engine = spark_engine(watch, space, limits=options.limits, settings=settings)
-            state = opened(space, program, store, info.version, settings)
-            backend = SparkBackend(space, state, engine, version.work)
-            delete, insert = (backend.facts(part.fact_files) for part in (asked.delete, asked.insert))
-            backend.refuse_two_arities(insert, others)
-            yield backend, delete, insert
-            log.info("updated in %d jobs", space.jobs)
+            yield _Opened(space, watch, change, others)
+            log.info("%s in %d jobs", "materialised" if version is None else "updated", space.jobs)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A workspace, an observer of the engine, and a change; ``others`` are predicates with the names of new ones."""
+
+    space: Workspace
+    watch: Watch
+    change: StagedChange
+    others: Sequence[Predicate]
+
+    def backend(self, state: StoredState, settings: SparkSettings, limits: Limits, work: Path) -> SparkBackend:
+        engine = spark_engine(self.watch, self.space, limits=limits, settings=settings)
+        return SparkBackend(self.space, state, engine, work)
+
+    def facts(self, backend: SparkBackend, program: StratifiedProgram) -> tuple[FrameSet, FrameSet]:
+        """The facts to delete and those to insert into a version that will have a program."""
+        delete, insert = (backend.facts(part.fact_files) for part in (self.change.delete, self.change.insert))
+        backend.refuse_two_arities(program, insert, self.others)
+        return delete, insert

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everlog.backends.spark.factset import FrameSet
-from everlog.backends.spark.names import HashedNames
 from everlog.backends.spark.workspace import Workspace
 from everlog.lang.syntax import Predicate
 from everlog.store import schema
+from everlog.store.names import HashedNames
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from everlog.backends.spark.groups import Mask, Place, joined
 from everlog.backends.spark.known import in_slices
 from everlog.backends.spark.workspace import Stored, Workspace
 from everlog.engine.algebra import AnyFactSet, foreign
 from everlog.engine.factset import FactSet
 from everlog.lang.syntax import Predicate
+from everlog.store.groups import Mask, Place, joined
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

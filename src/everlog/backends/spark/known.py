@@ -21,10 +21,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from everlog.backends.spark.groups import LEAST, MOST, ArgumentBounds, Touches, all_touches, touches
 from everlog.backends.spark.tasks import RESULT, gather, packed
 from everlog.backends.spark.workspace import RowGroupRange, Slices, Stored, Workspace, grouped, sizes_of
 from everlog.engine.keys import Keys, Mask
+from everlog.store.groups import LEAST, MOST, ArgumentBounds, Touches, all_touches, touches
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

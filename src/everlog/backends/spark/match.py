@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from everlog.backends.spark.accounts import SparkAccounts
 from everlog.backends.spark.factset import FrameSet, framed
-from everlog.backends.spark.groups import MOST_VALUES, Mask
 from everlog.backends.spark.known import store_new
 from everlog.backends.spark.multiset import FrameCounts
 from everlog.backends.spark.shapes import Alike, Variant, alike
@@ -20,6 +19,7 @@ from everlog.engine.factset import NONE
 from everlog.engine.rules import RuleSet
 from everlog.engine.tables import argument_name, argument_names
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
+from everlog.store.groups import MOST_VALUES, Mask
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

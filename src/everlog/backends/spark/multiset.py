@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from everlog.backends.spark.factset import FrameSet, PendingFacts, Predicates, SourcePart, framed, under
-from everlog.backends.spark.groups import Mask
 from everlog.backends.spark.workspace import WEIGHT, Stored, Workspace
 from everlog.engine.algebra import AnyCounts, AnyFactSet, foreign
 from everlog.engine.multiset import Counts
 from everlog.lang.syntax import Predicate
+from everlog.store.groups import Mask
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

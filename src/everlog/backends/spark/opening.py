@@ -50,7 +50,8 @@ def program_of(program: StratifiedProgram, info: VersionInfo) -> StratifiedProgr
     inside = {p for stratum in mixed for module in stratum.special for p in module.predicates}
     if not generated.isdisjoint(inside):
         hidden = ", ".join(map(str, sorted(generated & inside)))
-        raise TooMuchError(f"closures that are not listed depend on themselves through rules: {hidden}")
+        reason = f"closures that are not listed depend on themselves through rules: {hidden}"
+        raise TooMuchError(reason, "use --engine local, or materialise again with a larger --expand-below")
     return found
 
 

@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from everlog.backends.spark.groups import Chosen, Groups
 from everlog.backends.spark.tasks import parallelism
 from everlog.engine.keys import Column
 from everlog.store.files import open_file
+from everlog.store.groups import Chosen, Groups
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

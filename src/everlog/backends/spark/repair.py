@@ -16,12 +16,12 @@ import pyarrow as pa
 
 from everlog.analysis.modules.module import SpecialModule
 from everlog.backends.spark.factset import FrameSet, PendingFacts, Predicates
-from everlog.backends.spark.groups import Mask, Place, joined
 from everlog.backends.spark.rows import GROUP, TaskIds, Written
 from everlog.backends.spark.sharing import in_one_task
 from everlog.backends.spark.workspace import Workspace
 from everlog.reasoning.modules.kinds import implementation
 from everlog.reasoning.modules.union.description import VirtualUnion
+from everlog.store.groups import Mask, Place, joined
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

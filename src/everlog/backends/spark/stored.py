@@ -3,7 +3,7 @@
 A fact is the sum of its rows. Most facts have one row, in the files of one writer whose rows all hold; the others are
 those with rows in later files, which are few and summed once. Row groups that cannot match are not read: those
 without the predicates, and, where facts are looked up by their first argument, those without its values
-(:mod:`everlog.backends.spark.groups`).
+(:mod:`everlog.store.groups`).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import pyarrow.parquet as pq
 
 from everlog.backends.spark.encoded import columns, filled
 from everlog.backends.spark.factset import FrameSet, PendingFacts, Predicates, SourcePart, under
-from everlog.backends.spark.groups import Chosen, Groups, Mask, Place, Touches, touches
 from everlog.backends.spark.multiset import FrameCounts, FrameSummand, Weighted
 from everlog.backends.spark.picked import picked, read_groups
 from everlog.backends.spark.tasks import SparkRunner
 from everlog.backends.spark.workspace import WEIGHT, Stored, Workspace
 from everlog.lang.syntax import Predicate
 from everlog.store import Store
+from everlog.store.groups import Chosen, Groups, Mask, Place, Touches, touches
 from everlog.store.layout import writer_of
 from everlog.store.schema import WEIGHT_TYPES
 

@@ -25,7 +25,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from everlog.backends.spark.groups import (
+from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism
+from everlog.engine.tables import fact_columns
+from everlog.ingest.tasks import work_directory
+from everlog.lang.syntax import Predicate
+from everlog.store.groups import (
     ArgumentBounds,
     Groups,
     Mask,
@@ -36,11 +40,7 @@ from everlog.backends.spark.groups import (
     joined,
     touches,
 )
-from everlog.backends.spark.names import HashedNames
-from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism
-from everlog.engine.tables import fact_columns
-from everlog.ingest.tasks import work_directory
-from everlog.lang.syntax import Predicate
+from everlog.store.names import HashedNames
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -1,10 +1,9 @@
-"""The ids that stand for predicates and constants in DataFrames: those of the store."""
+"""The ids of predicates and constants in a store, and in the DataFrames and look-ups of back ends."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.hashing import hash_text
 from everlog.lang.syntax import Constant, Predicate
 
@@ -58,11 +57,3 @@ def namesakes(fresh: Iterable[Predicate], width: int) -> list[Predicate]:
     """The predicates with the bare names of given ones and other arities, up to the width of a store."""
     bare = [predicate for predicate in fresh if not predicate.name.startswith("<")]
     return [Predicate(p.name, arity) for p in bare for arity in range(width + 1) if arity != p.arity]
-
-
-def predicates_of(program: StratifiedProgram) -> set[Predicate]:
-    """The predicates of a program, hidden ones included."""
-    rules = [rule for stratum in program.strata for rule in stratum.rules]
-    found = {atom.predicate for rule in rules for atom in (rule.head, *rule.body)}
-    found.update(p for module in program.special for p in (*module.predicates, *module.inputs))
-    return found | {*program.program.predicates, *program.external, *program.external.values()}

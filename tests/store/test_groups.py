@@ -17,7 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import everlog
-from everlog.backends.spark.groups import (
+from everlog.engine.hashing import hash_text
+from everlog.jobs.update import UpdateJob, update
+from everlog.store import Store
+from everlog.store.entries import CHECK_KEY
+from everlog.store.files import checks_of
+from everlog.store.groups import (
     MOST_HASHES,
     MOST_VALUES,
     ArgumentBounds,
@@ -27,11 +32,6 @@ from everlog.backends.spark.groups import (
     all_touches,
     touches,
 )
-from everlog.engine.hashing import hash_text
-from everlog.jobs.update import UpdateJob, update
-from everlog.store import Store
-from everlog.store.entries import CHECK_KEY
-from everlog.store.files import checks_of
 from everlog.store.layout import StoreLayout
 
 RULES = """
