@@ -129,9 +129,17 @@ def test_rule_files(everlog_command: CommandLine, tmp_path: Path) -> None:
     assert json.loads(done.out)["reasoning"]["equality"] == "representatives"
 
 
+def test_a_task_of_spark_repairs_representatives(run: CommandLine, tmp_path: Path) -> None:
+    """One task opens the store as a whole; the classes of equal terms cannot be distributed."""
+    update = ("update", "kb", "--insert", "more.ttl", "--engine", "spark")
+    distributed = run(*update, "--spark-local-finish", "0")
+    assert (distributed.status, "too-much-for-spark" in distributed.err) == (1, True)
+    succeeds(run(*update))
+    succeeds(run("verify", "kb"))
+    assert facts(everlog.open(tmp_path / "kb")) == facts(expected(tmp_path, DATA + ":bob :mother :lizzy ."))
+
+
 def test_what_is_refused(run: CommandLine, tmp_path: Path) -> None:
-    spark = run("update", "kb", "--insert", "more.ttl", "--engine", "spark")
-    assert (spark.status, "representatives-on-spark" in spark.err) == (1, True)
     base = ("materialise", "ontology.ttl", "--equality", "representatives", "--store", "no")
     assert "representatives-on-spark" in run(*base, "--engine", "spark").err
     assert "representatives-of-triples" in run(*base, "--profile", "rdfs").err
