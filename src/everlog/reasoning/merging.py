@@ -40,7 +40,7 @@ from everlog.lang.codes import Code
 from everlog.lang.errors import RuleError
 from everlog.lang.internal import LITERAL, SAME_NODES
 from everlog.lang.syntax import Predicate, Program
-from everlog.reasoning.change import SignedChange
+from everlog.reasoning.change import ExplicitChange, SignedChange
 from everlog.reasoning.equality.expansion import expanded, expanded_count, mentioning, normalised
 from everlog.reasoning.equality.partition import Partition
 from everlog.reasoning.materialisation import Materialisation
@@ -206,15 +206,17 @@ class Merging:
         """A level, from the state that it had before or from the level below."""
         ids = partition.of[constants]
         if before is None:
-            done = repair(engine, self.program, Materialisation(NONE, NONE), NONE, source, "rematerialise")
+            made = ExplicitChange.of(NONE, NONE, source)
+            done = repair(engine, self.program, Materialisation(NONE, NONE), made, "rematerialise")
             return Level(partition, source, ids, done.materialisation)
         given = _normalised(source, partition, before.source, before.partition, before.materialisation.explicit)
-        deleted, inserted = before.materialisation.explicit - given, given - before.materialisation.explicit
+        known = before.materialisation.explicit
+        change = ExplicitChange(known, known - given, given - known)
         same_rules = np.array_equal(ids, before.constants)
         materialisation = before.materialisation
-        if deleted or inserted or not same_rules:
+        if change.deleted or change.inserted or not same_rules:
             how = algorithm if same_rules else "rematerialise"
-            materialisation = repair(engine, self.program, materialisation, deleted, inserted, how).materialisation
+            materialisation = repair(engine, self.program, materialisation, change, how).materialisation
         return Level(partition, source, ids, materialisation)
 
 

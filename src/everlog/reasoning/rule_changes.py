@@ -28,7 +28,7 @@ from everlog.engine.multiset import Counts
 from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
-from everlog.reasoning.change import SignedChange, Summands, compared, followed
+from everlog.reasoning.change import ExplicitChange, SignedChange, Summands, compared, followed
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import C, F, Materialisation, Trace, counted_anew, trace_of
 from everlog.reasoning.modules.boundary import outward
@@ -84,23 +84,23 @@ def change_rules(
     engine: Engine,
     change: RuleChange,
     materialisation: Materialisation,
-    delete: FactSet,
-    insert: FactSet,
+    explicit: ExplicitChange,
     algorithm: Algorithm,
     strategy: Strategy = "never",
 ) -> SignedChange:
-    """The materialisation by the new rules of (E \\ delete) u insert; the facts are under the names that users see.
+    """The materialisation by the new rules of changed explicit facts, which are under the names that users see.
 
     The counters are kept; those of predicates whose rules are recursive in only one of the programs are computed anew.
     The change is under the names that users see, since hidden ones differ from program to program, and facts of hidden
     predicates are not in it; the materialisation is under those of the new program.
     """
     run = _Run(engine, algorithm, strategy, Derivations(change.old), materialisation)
+    delete = explicit.deleted
     if change.removed:
         run.step(change.removing(), REMOVED, delete, NONE, holds=True)
         delete = NONE
-    if change.added or delete or insert:
-        run.step(change.adding(), ADDED, delete, insert, holds=False)
+    if change.added or delete or explicit.inserted:
+        run.step(change.adding(), ADDED, delete, explicit.inserted, holds=False)
     return run.finish(change.old, change.new)
 
 
@@ -109,19 +109,17 @@ def derive_again(
     before: StratifiedProgram,
     program: StratifiedProgram,
     old: Materialisation[F, C],
-    delete: F,
-    insert: F,
+    explicit: ExplicitChange[F],
     listener: Listener | None = None,
 ) -> tuple[SignedChange[F, C], Statistics]:
     """The change of :func:`change_rules`, found by deriving everything by the new rules and comparing, and the figures
     of deriving it.
 
-    ``delete`` and ``insert`` are E- and E+, under the names that users see. The bookkeeping that was kept is computed.
+    ``explicit`` is under the names that users see. The bookkeeping that was kept is computed.
     """
-    seen = outward(before, old)
-    explicit = (seen.explicit - delete).extended(insert).renamed(program.external)
-    new, statistics = materialise(engine, program, explicit, kept_for(old), listener)
-    done = compared(seen, outward(program, new), delete, insert, statistics)
+    given = explicit.explicit.renamed(program.external)
+    new, statistics = materialise(engine, program, given, kept_for(old), listener)
+    done = compared(outward(before, old), outward(program, new), explicit, statistics)
     return replace(done, materialisation=new), statistics
 
 
@@ -158,8 +156,8 @@ class _Run:
         start = started_from(self.derived, new)
         old = self._begun(start, Derivations(start.program, new.guards), fact if holds else NONE)
         delete, insert = (facts.renamed(start.program.external) for facts in (delete, insert))
-        delete, insert = (delete | fact, insert) if holds else (delete, insert | fact)
-        done = repair(self.engine, start.program, old, delete, insert, self.algorithm, self.strategy)
+        explicit = ExplicitChange(old.explicit, *((delete | fact, insert) if holds else (delete, insert | fact)))
+        done = repair(self.engine, start.program, old, explicit, self.algorithm, self.strategy)
         self.done.append(done.statistics)
         self._note(start, done, guard)
         self.derived, self.materialisation = Derivations(start.program, {guard: not holds}), done.materialisation
