@@ -181,8 +181,8 @@ class SignedChange(Generic[F_co, C_co]):
             explicit[0],
             explicit[1],
             self.statistics.then(later.statistics),
-            _both(self.nr_summands, later.nr_summands),
-            _both(self.rec_summands, later.rec_summands),
+            both(self.nr_summands, later.nr_summands),
+            both(self.rec_summands, later.rec_summands),
         )
 
 
@@ -221,7 +221,8 @@ def followed(first: Sides[F], later: Sides[F]) -> Sides[F]:
     return (inserted - less) | (more - deleted), (deleted - more) | (less - inserted)
 
 
-def _both(first: Summands[C] | None, later: Summands[C] | None) -> Summands[C] | None:
+def both(first: Summands[C] | None, later: Summands[C] | None) -> Summands[C] | None:
+    """The summands of two consecutive changes of a counter; None if one of the changes is not known."""
     if first is None or later is None:
         return None
     return Summands(_few((*first.plus, *later.plus)), _few((*first.minus, *later.minus)))
