@@ -203,11 +203,10 @@ class Reasoner:
     def repair(self, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy) -> SignedChange:
         """Bring the materialisation up to date with changed explicit facts."""
         old = self.inner().fitted(len(self.dictionary))
-        explicit = changed.renamed(self.program.external)
-        merged, before = self._merge(changed.explicit, self.merged, algorithm), self.merged
-        if merged is not None:
-            explicit = ExplicitChange(old.explicit, old.explicit - merged.normal, merged.normal - old.explicit)
-            algorithm = algorithm if merged.has_rules_of(before) else "rematerialise"
+        before = self.merged
+        merged, explicit = self._merge(changed, before, algorithm)
+        if merged is not None and not merged.has_rules_of(before):
+            algorithm = "rematerialise"
         done = repair(
             self.engine(None if merged is None else merged.partition),
             self.program,
@@ -292,18 +291,22 @@ class Reasoner:
         self, explicit: FactSet, progress: Listener | None
     ) -> tuple[Merged | None, Materialisation, Statistics]:
         """The facts that follow from explicit facts, with the classes of equal terms, and the statistics."""
-        merged = self._merge(explicit, Merged(), "auto")
+        merged, given = self._merge(ExplicitChange.of(NONE, NONE, explicit), Merged(), "auto")
         engine = self.engine(None if merged is None else merged.partition)
-        given = explicit.renamed(self.program.external) if merged is None else merged.normal
-        found, statistics = materialise(engine, self.program, given, self.maintain, self.watch.listener(progress))
+        listener = self.watch.listener(progress)
+        found, statistics = materialise(engine, self.program, given.explicit, self.maintain, listener)
         self._limit_seen(merged, found)
         return merged, found, statistics
 
-    def _merge(self, explicit: FactSet, old: Merged, algorithm: Algorithm) -> Merged | None:
-        """The classes of terms that explicit facts make equal; None without representatives."""
+    def _merge(
+        self, changed: ExplicitChange, old: Merged, algorithm: Algorithm
+    ) -> tuple[Merged | None, ExplicitChange]:
+        """The classes of terms that changed explicit facts make equal, and the change of the facts that are reasoned
+        about. Without representatives there are no classes.
+        """
         if self.merging is None:
-            return None
-        return self.merging.merged(self.engine, explicit, self.constant_ids, old, algorithm)
+            return None, changed.renamed(self.program.external)
+        return self.merging.merged(self.engine, changed, self.constant_ids, old, algorithm)
 
     def _merge_opened(self, opened: UserView) -> None:
         """Compute the classes of equal terms and the inner form of an opened materialisation."""

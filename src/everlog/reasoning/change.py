@@ -8,7 +8,7 @@ that made it, so a difference of two materialisations is computed only where eve
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic, TypeVar, cast
@@ -80,6 +80,13 @@ class ExplicitChange(Generic[F_co]):
         """The change in layouts that hold ids below ``universe``."""
         before, deleted, inserted = (side.fitted(universe) for side in (self.before, self.deleted, self.inserted))
         return ExplicitChange(before, deleted, inserted, self.idle)
+
+    def restricted(self, predicates: Collection[Predicate]) -> ExplicitChange[F_co]:
+        """The change of the facts of some predicates."""
+        before, deleted, inserted = (
+            side.restricted(p for p in side if p in predicates) for side in (self.before, self.deleted, self.inserted)
+        )
+        return ExplicitChange(before, deleted, inserted)
 
     def renamed(self, names: Mapping[Predicate, Predicate]) -> ExplicitChange[F_co]:
         """The change with predicates replaced by others."""
