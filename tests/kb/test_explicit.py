@@ -9,6 +9,7 @@ from everlog.engine.factset import FactSet
 from everlog.engine.relation import Relation
 from everlog.kb.explicit import Queued, applied
 from everlog.lang.syntax import Predicate
+from everlog.reasoning.change import ExplicitChange
 
 Facts = set[tuple[Predicate, int]]
 PREDICATES = [Predicate(name, 1) for name in "pqr"]
@@ -25,11 +26,14 @@ def flat(facts: FactSet) -> Facts:
 
 
 @settings(max_examples=150)
-@given(st.dictionaries(st.sampled_from(PREDICATES), numbers), queues)
-def test_queued_changes(before: dict[Predicate, set[int]], queue: list[tuple[bool, Predicate, set[int], int]]) -> None:
+@given(st.data(), st.dictionaries(st.sampled_from(PREDICATES), numbers), queues)
+def test_queued_changes(
+    data: st.DataObject, before: dict[Predicate, set[int]], queue: list[tuple[bool, Predicate, set[int], int]]
+) -> None:
     asked = [Queued(insert, p, relation(values), 0 if insert else unknown) for insert, p, values, unknown in queue]
     old = FactSet({p: relation(values) for p, values in before.items()})
-    done = applied(asked, old, 10)
+    cut = data.draw(st.integers(0, len(asked)))
+    done = applied(asked[cut:], applied(asked[:cut], ExplicitChange.of(old), 10), 10)
     expected, idle = flat(old), 0
     for insert, predicate, values, unknown in queue:
         facts = {(predicate, value) for value in values}

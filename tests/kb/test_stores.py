@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 
 import everlog
 from everlog import IRI, BlankNode, KnowledgeBase, Literal, StoreError
+from everlog.jobs.update import UpdateJob, update
 from everlog.lang.syntax import Predicate
 from everlog.lang.terms import XSD, text_of
 from everlog.store.compaction import compact
@@ -217,6 +218,26 @@ def test_a_store_that_another_tool_has_optimised(tmp_path: Path) -> None:
     again.save()
     assert everlog.open(tmp_path / "kb")["p"].rows() == [("b",), ("c",)]
     assert verify(Store.open(tmp_path / "kb")) == []
+
+
+def test_changes_have_the_figures_of_the_updates_as_far_as_versions_record_them(tmp_path: Path) -> None:
+    kb, store = KnowledgeBase("p(?x) :- q(?x) . q(a) ."), tmp_path / "kb"
+    kb.save(store)
+    for number, algorithm in enumerate(("bfc", "dredc")):
+        table = tmp_path / f"{number}.csv"
+        table.write_text(f"b{number}\n")
+        update(UpdateJob(str(store), insert=(f"q={table}",), delete=(), algorithm=algorithm))  # type: ignore[arg-type]
+    kb = everlog.open(store)
+    kb.update(insert={"q": [("c",)]}, algorithm="dred")
+    kb.save()
+    bfc, *_, neither = followed = list(everlog.follow(store, 0, stop=lambda: True))
+    assert [each.change.stats.algorithm for each in followed] == ["bfc", "dredc", ""]
+    assert bfc.change.explicit_inserted["q"].rows() == bfc.inserted["p"].rows() == [("b0",)]
+    assert " by bfc in " in bfc.change._repr_html_()
+    assert " by " not in neither.change._repr_html_()
+    whole = everlog.changes(store, 0)
+    assert whole.stats.algorithm == "bfc, dredc"
+    assert whole.stats.total_instances == sum(each.change.stats.total_instances for each in followed) > 0
 
 
 def test_a_known_predicate_that_did_not_change_has_no_rows_in_the_changes_of_a_store(tmp_path: Path) -> None:

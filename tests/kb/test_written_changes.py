@@ -159,6 +159,27 @@ def test_states_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         kb.save()
 
 
+def test_a_change_of_rules_compares_no_counters_but_those_computed_anew(tmp_path: Path) -> None:
+    """The differences of counters that a change of the rules keeps are those of the facts that it touches."""
+    kb = KnowledgeBase(PATHS, modules=False)
+    kb.insert("edge", [(f"n{i}", f"n{i + 1}") for i in range(9)])
+    kb.save(tmp_path / "kb")
+    kb.change_rules(add="back(?y, ?x) :- edge(?x, ?y) .", remove="two(?x, ?z) :- edge(?x, ?y), edge(?y, ?z) .")
+    assert kb.since is not None
+    (_, change), *_ = kb.since.parts
+    for summands in (change.nr_summands, change.rec_summands):
+        assert summands is not None
+        touched = {str(predicate) for part in (*summands.plus, *summands.minus) for predicate in part}
+        assert touched <= {"back/2", "two/2"}
+    assert change.nr is not None
+    assert {str(predicate): len(multiset.whole()[0]) for predicate, multiset in change.nr.items()} == {
+        "back/2": 9,
+        "two/2": 8,
+    }
+    kb.save()
+    assert verify(Store.open(tmp_path / "kb")) == []
+
+
 def test_a_long_series_of_updates_keeps_few_summands(tmp_path: Path) -> None:
     """The changes since a version do not grow with the number of updates, and a save still writes their sum."""
     kb = KnowledgeBase("p(?x, ?z) :- e(?x, ?y), f(?y, ?z) . f(a, b) .")

@@ -22,7 +22,7 @@ from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.backward import BackwardChaining
 from everlog.reasoning.bfc import BFC
-from everlog.reasoning.change import explicit_change
+from everlog.reasoning.change import ExplicitChange
 from everlog.reasoning.counting import Counting
 from everlog.reasoning.dred import DRed
 from everlog.reasoning.dredc import DRedC
@@ -85,8 +85,8 @@ class World:
     def run(self, algorithm: type[Maintenance], delete: str = "", insert: str = "", **options: int | None) -> Run:
         engine = Recorder(self.ids)
         deleted, inserted = self.ids.facts(facts(delete)), self.ids.facts(facts(insert))
-        deleted, inserted = explicit_change(self.old.explicit, deleted, inserted)
-        running = algorithm(engine, self.program, self.old, deleted, inserted, **options)
+        explicit = ExplicitChange.of(self.old.explicit, deleted, inserted)
+        running = algorithm(engine, self.program, self.old, explicit, **options)
         done = running.run()
         return Run(self, engine, running, done.materialisation, self.shown(done.inserted), self.shown(done.deleted))
 

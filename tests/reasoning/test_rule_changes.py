@@ -16,6 +16,7 @@ from everlog.engine.factset import NONE, FactSet
 from everlog.kb.reasoner import arranged
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Program, Rule
+from everlog.reasoning.change import ExplicitChange
 from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
 from everlog.reasoning.modules.boundary import outward
 from everlog.reasoning.rule_changes import RuleChange, change_rules
@@ -94,9 +95,9 @@ class Run:
         added = {*program.program.rules}.difference(self.program.program.rules)
         arrange = partial(arranged, kind=self.kind, modules=self.modules)
         change = RuleChange(self.program, program, frozenset(removed), frozenset(added), arrange)
-        facts = (delete & self.explicit) - insert, insert - self.explicit
+        explicit = ExplicitChange.of(self.explicit, delete, insert)
         before = outward(self.program, self.state)
-        done = change_rules(self.ids.engine(), change, self.state, *facts, *how)
+        done = change_rules(self.ids.engine(), change, self.state, explicit, *how)
         after = outward(program, done.materialisation)
         assert same(done.explicit_inserted, after.explicit - before.explicit)
         assert same(done.explicit_deleted, before.explicit - after.explicit)

@@ -21,12 +21,12 @@ from everlog.backends.written import Sizes, WrittenChange
 from everlog.engine.algebra import AnyEngine, AnyFactSet
 from everlog.lang.internal import VIOLATION
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.change import explicit_change
+from everlog.reasoning.change import ExplicitChange
 from everlog.reasoning.materialisation import C, F, Materialisation
 from everlog.reasoning.rule_changes import derive_again
 from everlog.reasoning.seen_change import ChangeAfresh, SeenChange
 from everlog.reasoning.statistics import Listener
-from everlog.reasoning.update import update
+from everlog.reasoning.update import repair
 
 log = logging.getLogger(__name__)
 
@@ -66,14 +66,14 @@ class Backend(Protocol[F, C]):
 def update_version(backend: Backend[F, C], delete: F, insert: F, options: ChangeOptions) -> WrittenChange:
     """Change the explicit facts of a version to (E \\ delete) u insert, repair what follows, and write the change."""
     old = backend.version
-    hidden, explicit = old.program.external, old.materialisation.explicit
-    delete, insert = delete.renamed(hidden), insert.renamed(hidden)
+    hidden = old.program.external
+    explicit = ExplicitChange.of(old.materialisation.explicit, delete.renamed(hidden), insert.renamed(hidden))
     algorithm = options.algorithm
     if old.generated and old.materialisation.nr is None:
         log.info("derivations are not counted, and closures not listed: everything is derived again")
         algorithm = "rematerialise"
-    done = update(backend.engine, old.program, old.materialisation, delete, insert, algorithm, options.strategy)
-    return _written(backend, SeenChange(done, hidden, old.generated), (delete - explicit).count)
+    done = repair(backend.engine, old.program, old.materialisation, explicit, algorithm, options.strategy)
+    return _written(backend, SeenChange(done, hidden, old.generated), explicit.idle)
 
 
 def derive_version(
@@ -93,8 +93,8 @@ def derive_version(
     old = backend.version
     before, hidden = old.materialisation.facts, old.program.external
     explicit = old.materialisation.explicit.renamed({inside: predicate for predicate, inside in hidden.items()})
-    less, more = explicit_change(explicit, delete, insert)
-    done, statistics = derive_again(backend.engine, old.program, program, old.materialisation, less, more, listener)
+    changed = ExplicitChange.of(explicit, delete, insert)
+    done, statistics = derive_again(backend.engine, old.program, program, old.materialisation, changed, listener)
     of_modules = (facts.restricted(program.external) for facts in (before, done.materialisation.facts))
     known, now = map(backend.sizes, of_modules)
     most = float("inf") if expand_below is None else expand_below
@@ -103,7 +103,7 @@ def derive_version(
     generated = (old.generated | outgrown) & alone
     seen = ChangeAfresh(done, program.external, generated, before, hidden, old.generated)
     figures = {**statistics.as_dict(), "equality": old.figures.get("equality", "off")}
-    return _written(backend, seen, (delete - explicit).count, figures)
+    return _written(backend, seen, changed.idle, figures)
 
 
 def _written(

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-from everlog.kb.change import ChangedRelations
+from everlog.kb.change import Change, ChangedRelations
 from everlog.kb.history import changes_in
 from everlog.store import Store
 
 
-class Followed(NamedTuple):
-    """The changes of one version."""
+@dataclass(frozen=True)
+class Followed:
+    """The change of one version; it unpacks as the version, the inserted facts and the deleted facts."""
 
     version: int
-    inserted: ChangedRelations
-    deleted: ChangedRelations
+    change: Change
+
+    @property
+    def inserted(self) -> ChangedRelations:
+        """The facts that the version inserted."""
+        return self.change.inserted
+
+    @property
+    def deleted(self) -> ChangedRelations:
+        """The facts that the version deleted."""
+        return self.change.deleted
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.version, self.inserted, self.deleted))
 
 
 def follow(
@@ -51,9 +65,9 @@ def follow(
         last = stop()
         opened = Store.open(store)
         for version in range(done + 1, opened.version + 1):
-            changed = changes_in(opened, version - 1, version)
-            if changed.inserted or changed.deleted:
-                yield Followed(version, changed.inserted, changed.deleted)
+            change = changes_in(opened, version - 1, version)
+            if change.inserted or change.deleted:
+                yield Followed(version, change)
         done = max(done, opened.version)
         if last:
             return

@@ -1,4 +1,4 @@
-"""The change of an update: the facts that were inserted and deleted."""
+"""The change of an update, or of versions of a store: the facts that were inserted and deleted."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class ChangedNumbers(ChangedPredicates[range]):
 
 @dataclass(frozen=True)
 class Change:
-    """The difference an update made to the materialisation, and to the explicit facts.
+    """The difference that an update, or versions of a store, made to the materialisation, and to the explicit facts.
 
     >>> import everlog
     >>> kb = everlog.KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) .")
@@ -106,8 +106,9 @@ class Change:
     explicit_inserted: ChangedRelations
     explicit_deleted: ChangedRelations
     not_explicit: int
-    """The number of deletions without effect, because the fact was not explicit."""
+    """The number of deletions without effect, because the fact was not explicit; a store does not record it."""
     stats: UpdateStatistics
+    """The figures of the update; for versions of a store, those of their updates, as far as the store records them."""
 
     def __bool__(self) -> bool:
         return bool(self.inserted or self.deleted or self.explicit_inserted or self.explicit_deleted)
@@ -121,7 +122,8 @@ class Change:
             [str(p), *(f"{sign}{n:,}" for sign, n in zip("+-+-", sizes, strict=True))] for p, sizes in counted[:SHOWN]
         ]
         added, removed = (sum(sizes[side] for _, sizes in counted) for side in (0, 1))
-        caption = f"+{added:,} -{removed:,} facts by {self.stats.algorithm} in {self.stats.seconds:.3f} s"
+        how = f" by {self.stats.algorithm} in {self.stats.seconds:.3f} s" if self.stats.algorithm else ""
+        caption = f"+{added:,} -{removed:,} facts{how}"
         columns = ("predicate", "added", "removed", "explicit added", "explicit removed")
         return html_table(columns, rows, len(counted), caption=caption, numbers=range(1, 5))
 

@@ -1,4 +1,4 @@
-"""Changes of the explicit facts: the requested changes, and their effect."""
+"""Changes of the explicit facts that wait to be applied, and their effect."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from everlog.ingest.columns import Headers
 from everlog.ingest.values import argument_columns
 from everlog.lang.kinds import Kinds
 from everlog.lang.syntax import Constant, Predicate
+from everlog.reasoning.change import ExplicitChange
 
 Rows = Any
 """Rows in any form that ``everlog.ingest.values.argument_columns`` takes."""
@@ -114,32 +115,14 @@ def program_facts(program: CheckedProgram, dictionary: Dictionary, *, insert: bo
         yield change(each.predicate, list(each.arrays), len(each), dictionary)
 
 
-@dataclass(frozen=True)
-class ExplicitChange:
-    """The explicit facts after a change, those it added and removed, and the number of deletions without effect."""
-
-    explicit: FactSet
-    inserted: FactSet
-    deleted: FactSet
-    idle: int
-
-
-def applied(queue: Iterable[Queued], explicit: FactSet, universe: int) -> ExplicitChange:
-    """The effect on the explicit facts of changes, one after the other. Costs the changes."""
-    explicit = explicit.fitted(universe)
-    inserted, deleted, idle = NONE, NONE, 0
+def applied(queue: Iterable[Queued], change: ExplicitChange, universe: int) -> ExplicitChange:
+    """A change of the explicit facts that changes of a queue continue, one after the other. Costs the changes."""
+    change = change.fitted(universe)
     for changes in _independent_groups(queue):
-        facts = FactSet({change.predicate: change.relation.fitted(universe) for change in changes})
-        there = facts & explicit
-        if changes[0].insert:
-            new = facts - there
-            explicit = explicit.extended(new)
-            inserted, deleted = inserted | (new - deleted), deleted - new
-        else:
-            idle += facts.count - there.count + sum(change.unknown for change in changes)
-            explicit = explicit - there
-            inserted, deleted = inserted - there, deleted | (there - inserted)
-    return ExplicitChange(explicit, inserted, deleted, idle)
+        facts = FactSet({each.predicate: each.relation.fitted(universe) for each in changes})
+        delete, insert = (NONE, facts) if changes[0].insert else (facts, NONE)
+        change = change.then(delete, insert, unknown=sum(each.unknown for each in changes))
+    return change
 
 
 def _independent_groups(queue: Iterable[Queued]) -> Iterator[list[Queued]]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import chain
 from pathlib import Path
 
@@ -19,13 +18,15 @@ from everlog.engine.factset import FactSet
 from everlog.engine.multiset import Counts
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
-from everlog.kb.change import ChangedRelations
+from everlog.kb.change import Change, ChangedRelations
 from everlog.kb.generated import generated_changes
 from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
+from everlog.reasoning.statistics import UpdateStatistics
 from everlog.store import Store, Version, VersionInfo
 from everlog.store.codec import change_of, ids_of
 from everlog.store.states import mapped_terms
+from everlog.store.store import UPDATES
 
 NEAR = 300
 """Maximum number of updates between a version and a snapshot from which its terms are read, instead of from
@@ -33,17 +34,7 @@ the tables.
 """
 
 
-@dataclass(frozen=True)
-class Changes:
-    """The differences of a version from an earlier one: relations by predicate, as in :class:`everlog.Change`."""
-
-    inserted: ChangedRelations
-    deleted: ChangedRelations
-    explicit_inserted: ChangedRelations
-    explicit_deleted: ChangedRelations
-
-
-def changes(path: str | Path, from_version: Version, to_version: Version | None = None) -> Changes:
+def changes(path: str | Path, from_version: Version, to_version: Version | None = None) -> Change:
     """The changes after one version of a store up to another, by default the newest.
 
     They are read from the rows that the versions added, so the cost is that of the changes. A ``from_version`` of
@@ -66,7 +57,7 @@ def changes(path: str | Path, from_version: Version, to_version: Version | None 
     return changes_in(store, first, store.info(to_version).version)
 
 
-def changes_in(store: Store, from_version: int, to_version: int | None = None) -> Changes:
+def changes_in(store: Store, from_version: int, to_version: int | None = None) -> Change:
     """The changes of :func:`changes` in a store that is open already."""
     info = store.info(to_version)
     rows = store.changes(from_version, info.version)
@@ -79,7 +70,15 @@ def changes_in(store: Store, from_version: int, to_version: int | None = None) -
     versions = (info,) if from_version < 0 else (info, store.info(from_version))
     known = chain.from_iterable((*map(known_in, versions), *parts))
     names = Names(dict.fromkeys(known), prefixes_of(info))
-    return Changes(*(ChangedRelations(names, dictionary, part) for part in parts))
+    inserted, deleted, more, less = (ChangedRelations(names, dictionary, part) for part in parts)
+    return Change(inserted, deleted, more, less, 0, _figures(store, range(from_version + 1, info.version + 1)))
+
+
+def _figures(store: Store, versions: range) -> UpdateStatistics:
+    """The summed figures of the updates that made some versions, as far as the versions record them."""
+    made = (info for info in map(store.info, versions) if info.operation in UPDATES)
+    found = [UpdateStatistics.stored(info.statistics["update"]) for info in made if "update" in info.statistics]
+    return reduce(UpdateStatistics.then, found) if found else UpdateStatistics("")
 
 
 def prefixes_of(info: VersionInfo) -> Mapping[str, str]:

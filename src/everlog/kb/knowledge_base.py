@@ -17,7 +17,7 @@ from everlog.analysis.given import GivenFacts, any_kinds
 from everlog.analysis.predicates import Key, Names
 from everlog.analysis.stratify import Kind, StratifiedProgram
 from everlog.engine.dictionary import Dictionary
-from everlog.engine.factset import NONE, FactSet, as_local
+from everlog.engine.factset import FactSet, as_local
 from everlog.engine.kinds import kinds_of
 from everlog.engine.limits import Limits
 from everlog.engine.state import State
@@ -43,12 +43,12 @@ from everlog.profiling.watch import UNWATCHED
 from everlog.query.answers import RelationRows, Rows
 from everlog.query.conjunctive import answer
 from everlog.query.explain.requested import FactTexts
-from everlog.reasoning.change import SignedChange
+from everlog.reasoning.change import SignedChange, from_nothing
 from everlog.reasoning.equality import Equality
 from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.seen_change import SeenChange
-from everlog.reasoning.statistics import Listener, Statistics, UpdateStatistics
+from everlog.reasoning.statistics import Listener, Statistics
 from everlog.settings import EXPAND_BELOW, WAIT
 
 if TYPE_CHECKING:
@@ -477,12 +477,11 @@ class KnowledgeBase:
 
     def _change_rules(self, add: Program, remove: Program, algorithm: Algorithm, strategy: Strategy) -> RulesChanged:
         old = self.up_to_date()
-        queue = list(program_facts(check(remove), old.dictionary, insert=False))
-        edit = edited(old.program.program, add, remove, old.applied(queue).explicit)
+        lost = old.applied(program_facts(check(remove), old.dictionary, insert=False))
+        edit = edited(old.program.program, add, remove, lost.explicit)
         new = old.with_rules(edit.program, self.modules_open)
         self._warn(warnings_about(edit, old.program.program, self.given, whole=self.saved is not None))
-        queue += program_facts(edit.facts_added, old.dictionary)
-        changed = old.applied(queue, edit.program)
+        changed = old.applied(program_facts(edit.facts_added, old.dictionary), edit.program, lost)
         done = new.derive_from(old, edit, changed, algorithm, strategy)
         there = [*edit.program.predicates, *edit.facts_added.predicates]
         self._reasoner = new
@@ -636,9 +635,7 @@ class KnowledgeBase:
     def from_nothing(self) -> Change:
         """All facts, as a change of a knowledge base without facts."""
         seen, statistics = self.up_to_date().seen(), self.statistics
-        shown = partial(ChangedRelations, self._names, self.dictionary)
-        figures = UpdateStatistics("seminaive", "", {"forward": statistics.instances}, seconds=statistics.seconds)
-        return Change(shown(seen.facts), shown(NONE), shown(seen.explicit), shown(NONE), 0, figures)
+        return self._shown(SeenChange(from_nothing(seen, statistics)), 0)
 
     def stored(self, generated: frozenset[Predicate]) -> State:
         """The state as a store has it in which facts of some predicates of modules are not listed."""

@@ -20,12 +20,12 @@ from everlog.engine.literals import literals_in, literals_of
 from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
 from everlog.engine.state import State
-from everlog.kb.explicit import ExplicitChange, Queued, applied
+from everlog.kb.explicit import Queued, applied
 from everlog.kb.rule_edits import Edit
 from everlog.lang.internal import LITERAL, VIOLATION
 from everlog.lang.syntax import Constant, Predicate
 from everlog.profiling.watch import UNWATCHED, Watch
-from everlog.reasoning.change import SignedChange, compared
+from everlog.reasoning.change import ExplicitChange, SignedChange, compared
 from everlog.reasoning.equality import Equality
 from everlog.reasoning.equality.partition import NormalisedConstants, Partition
 from everlog.reasoning.materialisation import Maintain, Materialisation
@@ -116,9 +116,14 @@ class Reasoner:
         self._pairs = found.facts.restricted(self.program.external)
         return found
 
-    def applied(self, queue: Iterable[Queued], program: CheckedProgram | None = None) -> ExplicitChange:
+    def applied(
+        self,
+        queue: Iterable[Queued],
+        program: CheckedProgram | None = None,
+        before: ExplicitChange | None = None,
+    ) -> ExplicitChange:
         """The effect on the explicit facts of changes, which are not made; with a program, as its rules
-        need the facts.
+        need the facts. ``before`` is a change that the changes continue.
         """
         changes, program = list(queue), program or self.program.program
         if LITERAL in program.predicates:
@@ -126,7 +131,7 @@ class Reasoner:
             brought = Relation.from_columns([ids], len(self.dictionary))
             given = literals_in([brought, *(each.relation for each in changes if each.insert)], self.dictionary)
             changes.append(Queued(True, LITERAL, given))
-        return applied(changes, self.seen().explicit, len(self.dictionary))
+        return applied(changes, before or ExplicitChange.of(self.seen().explicit), len(self.dictionary))
 
     @property
     def instances(self) -> int:
@@ -198,17 +203,15 @@ class Reasoner:
     def repair(self, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy) -> SignedChange:
         """Bring the materialisation up to date with changed explicit facts."""
         old = self.inner().fitted(len(self.dictionary))
-        deleted, inserted = (facts.renamed(self.program.external) for facts in (changed.deleted, changed.inserted))
-        merged, before = self._merge(changed.explicit, self.merged, algorithm), self.merged
-        if merged is not None:
-            deleted, inserted = old.explicit - merged.normal, merged.normal - old.explicit
-            algorithm = algorithm if merged.has_rules_of(before) else "rematerialise"
+        before = self.merged
+        merged, explicit = self._merge(changed, before, algorithm)
+        if merged is not None and not merged.has_rules_of(before):
+            algorithm = "rematerialise"
         done = repair(
             self.engine(None if merged is None else merged.partition),
             self.program,
             old,
-            deleted,
-            inserted,
+            explicit,
             algorithm,
             strategy,
         )
@@ -217,7 +220,7 @@ class Reasoner:
         if merged is not None:
             done = merged.seen_change(done, before, self._materialisation, (changed.inserted, changed.deleted))
             self.merged = merged
-        self._repaired(done, materialisation, changed.explicit)
+        self._repaired(done, materialisation)
         return done
 
     # other rules --------------------------------------------------------------------------------
@@ -252,16 +255,14 @@ class Reasoner:
         removed, added = frozenset(edit.removed), frozenset(edit.added)
         rules = RuleChange(old.program, self.program, removed, added, arrange)
         materialisation = old.inner().fitted(len(self.dictionary))
-        done = change_rules(
-            self.engine(), rules, materialisation, changed.deleted, changed.inserted, algorithm, strategy
-        )
-        self._repaired(done, done.materialisation, changed.explicit)
+        done = change_rules(self.engine(), rules, materialisation, changed, algorithm, strategy)
+        self._repaired(done, done.materialisation)
         return done
 
     def _compare_rules(self, old: Reasoner, changed: ExplicitChange) -> SignedChange:
         """Derive all facts from the explicit ones, and compare them with those that other rules derived."""
         before, statistics = old.seen().fitted(len(self.dictionary)), self.compute(changed.explicit)
-        done = compared(before, self.seen(), changed.deleted, changed.inserted, statistics)
+        done = compared(before, self.seen(), changed, statistics)
         if self.merging is not None:
             done.statistics.reason = "equality by representatives is computed anew for other rules"
         return replace(done, materialisation=self._materialisation)
@@ -290,18 +291,22 @@ class Reasoner:
         self, explicit: FactSet, progress: Listener | None
     ) -> tuple[Merged | None, Materialisation, Statistics]:
         """The facts that follow from explicit facts, with the classes of equal terms, and the statistics."""
-        merged = self._merge(explicit, Merged(), "auto")
+        merged, given = self._merge(ExplicitChange.of(NONE, NONE, explicit), Merged(), "auto")
         engine = self.engine(None if merged is None else merged.partition)
-        given = explicit.renamed(self.program.external) if merged is None else merged.normal
-        found, statistics = materialise(engine, self.program, given, self.maintain, self.watch.listener(progress))
+        listener = self.watch.listener(progress)
+        found, statistics = materialise(engine, self.program, given.explicit, self.maintain, listener)
         self._limit_seen(merged, found)
         return merged, found, statistics
 
-    def _merge(self, explicit: FactSet, old: Merged, algorithm: Algorithm) -> Merged | None:
-        """The classes of terms that explicit facts make equal; None without representatives."""
+    def _merge(
+        self, changed: ExplicitChange, old: Merged, algorithm: Algorithm
+    ) -> tuple[Merged | None, ExplicitChange]:
+        """The classes of terms that changed explicit facts make equal, and the change of the facts that are reasoned
+        about. Without representatives there are no classes.
+        """
         if self.merging is None:
-            return None
-        return self.merging.merged(self.engine, explicit, self.constant_ids, old, algorithm)
+            return None, changed.renamed(self.program.external)
+        return self.merging.merged(self.engine, changed, self.constant_ids, old, algorithm)
 
     def _merge_opened(self, opened: UserView) -> None:
         """Compute the classes of equal terms and the inner form of an opened materialisation."""
@@ -320,22 +325,22 @@ class Reasoner:
     def _set_inner(self, materialisation: Materialisation) -> None:
         self._materialisation, self._opened = materialisation, None
 
-    def _repaired(self, done: SignedChange, materialisation: Materialisation, explicit: FactSet) -> None:
+    def _repaired(self, done: SignedChange, materialisation: Materialisation) -> None:
         """Keep the result of an update."""
         self._set_inner(materialisation)
         pairs = self._pairs.restricted(self.program.external)
         self._pairs = FactSet({p: _followed(known, p, done) for p, known in pairs.items()})
-        facts = self.seen().facts
+        seen = self.seen()
         self.statistics = Statistics(
-            facts=facts.count,
-            explicit=explicit.count,
+            facts=seen.facts.count,
+            explicit=seen.explicit.count,
             instances=done.statistics.total_instances,
             rounds=0,
             seconds=done.statistics.seconds,
             modules=bool(self.program.external),
             stratification=self.program.kind,
             equality=self.equality,
-            violations=len(facts.relation(VIOLATION)),
+            violations=len(seen.facts.relation(VIOLATION)),
         )
 
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 from everlog.analysis.given import KINDS, GivenFacts
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.dictionary import Dictionary
-from everlog.engine.difference import Difference, counts_changed, difference, facts_changed
-from everlog.engine.multiset import NO_COUNTS, Counts
+from everlog.engine.difference import Difference, counts_changed, difference
+from everlog.engine.multiset import NO_COUNTS
 from everlog.engine.state import State
 from everlog.ingest.amounts import AmountProgress, counted
 from everlog.ingest.dictionary import collision_error
@@ -323,15 +323,7 @@ def changed_rows(kb: Saveable, store: Store, old: State, new: State) -> Differen
     Counters that are not kept stay as they are in the rows.
     """
     since = kb.since
-    if since is None:
-        change = difference(old, new)
-    else:
-        change = since.rows(old.generated, len(new.dictionary))
-        otherwise = old.generated | new.generated if since.by_rules else old.generated ^ new.generated
-        if otherwise:
-            holds = facts_changed(old.rows.restricted(otherwise), new.rows.restricted(otherwise))
-            others = change.holds.restricted([p for p in change.holds if p not in otherwise])
-            change = dataclasses.replace(change, holds=Counts({**others, **holds}))
+    change = difference(old, new) if since is None else since.rows(old, new)
     if new.nr is None or new.rec is None:
         return dataclasses.replace(change, nr=NO_COUNTS, rec=NO_COUNTS)
     if old.nr is None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from everlog.engine.difference import Difference
+from everlog.engine.multiset import Counts
+from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.change import SignedChange
-from everlog.reasoning.seen_change import SeenChange
+from everlog.reasoning.seen_change import Relisted, SeenChange
 
 Names = Mapping[Predicate, Predicate]
 
@@ -38,11 +40,16 @@ class ChangesSince:
         """Whether the changes of the counters are known."""
         return all(change.nr_summands is not None and change.rec_summands is not None for _, change in self.parts)
 
-    def rows(self, generated: frozenset[Predicate], universe: int) -> Difference:
-        """The changes to the rows of the version; of ``generated`` predicates it lists only the facts that feed
-        modules.
+    def rows(self, old: State, new: State) -> Difference:
+        """The changes to the rows of the version, which has the old state, that lead to the new one.
+
+        Rows are compared only of predicates that the new state lists in another way, and, if rules changed, of those
+        of which one of the states lists only the facts that feed modules.
         """
-        found = Difference()
+        universe, found = len(new.dictionary), Difference()
         for hidden, change in self.parts:
-            found = found.plus(SeenChange(change, hidden, generated).rows().fitted(universe))
-        return found
+            found = found.plus(SeenChange(change, hidden, old.generated).rows().fitted(universe))
+        otherwise = old.generated | new.generated if self.by_rules else old.generated ^ new.generated
+        before, after = (state.rows.restricted(otherwise).fitted(universe) for state in (old, new))
+        relisted = Relisted(otherwise, before, after)
+        return replace(found, holds=Counts({**relisted.others(found.holds), **relisted.signed()}))

@@ -20,6 +20,7 @@ from functools import partial
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.algebra import AnyEngine, AnyFactSet
 from everlog.engine.factset import NONE
+from everlog.reasoning.change import AnyExplicitChange
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.maintenance import Maintenance
 from everlog.reasoning.materialisation import AnyMaterialisation
@@ -40,11 +41,10 @@ class BackwardChaining(Maintenance):
         engine: AnyEngine,
         program: StratifiedProgram,
         old: AnyMaterialisation,
-        delete: AnyFactSet,
-        insert: AnyFactSet,
+        explicit: AnyExplicitChange,
         depth: int | None = None,
     ) -> None:
-        super().__init__(engine, program, old, delete, insert, depth)
+        super().__init__(engine, program, old, explicit, depth)
         if not self.keeps_counters:
             self.C_nr = self.C_r = None
 

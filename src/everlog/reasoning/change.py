@@ -8,13 +8,15 @@ that made it, so a difference of two materialisations is computed only where eve
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic, TypeVar, cast
 
 from everlog.engine.algebra import AnyCounts, AnyFactSet
+from everlog.engine.factset import NONE
 from everlog.engine.multiset import NO_COUNTS
+from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import C_co, F, F_co, Materialisation
 from everlog.reasoning.statistics import Statistics, UpdateStatistics
 
@@ -22,6 +24,79 @@ C = TypeVar("C", bound=AnyCounts)
 
 MOST_SUMMANDS = 64
 """Maximum number of summands of a counter that consecutive changes keep before they are summed up."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExplicitChange(Generic[F_co]):
+    """A change of the explicit facts ``before``; the new ones are computed at their first use, and kept.
+
+    Invariants: all ``deleted`` facts were explicit, no ``inserted`` ones were.
+
+    >>> from everlog.engine.factset import FactSet
+    >>> from everlog.engine.relation import Relation
+    >>> p = Predicate("p", 1)
+    >>> one, two, three = (FactSet({p: Relation.from_columns([range(n)])}) for n in (1, 2, 3))
+    >>> change = ExplicitChange.of(two, one, three)
+    >>> change.inserted.count, change.deleted.count, change.explicit.count, change.then(three, one).idle
+    (1, 0, 3, 0)
+    """
+
+    before: F_co
+    deleted: F_co
+    """The papers' E-: facts that cease to be explicit."""
+    inserted: F_co
+    """The papers' E+: facts that become explicit."""
+    idle: int = 0
+    """The number of deletions without effect, because the fact was not explicit."""
+
+    @classmethod
+    def of(cls, explicit: F, delete: AnyFactSet = NONE, insert: AnyFactSet = NONE) -> ExplicitChange[F]:
+        """The change from the explicit facts E to (E \\ delete) u insert."""
+        none = cast("F", NONE)
+        return ExplicitChange(explicit, none, none).then(cast("F", delete), cast("F", insert))
+
+    def then(self: ExplicitChange[F], delete: F, insert: F, unknown: int = 0) -> ExplicitChange[F]:
+        """This change and one that deletes facts and then inserts others. Costs the changes.
+
+        ``unknown`` is the number of facts to be deleted besides ``delete`` that cannot be explicit.
+        """
+        found = ((delete & self.before) - self.deleted) | (delete & self.inserted)
+        new = ((insert - self.before) | (insert & self.deleted)) - self.inserted
+        idle = self.idle + delete.count - found.count + unknown
+        inserted, deleted = followed((self.inserted, self.deleted), (new, found - insert))
+        return ExplicitChange(self.before, deleted, inserted, idle)
+
+    @cached_property
+    def left(self) -> F_co:
+        """The explicit facts that the change leaves: E \\ E-."""
+        return self.before - self.deleted
+
+    @cached_property
+    def explicit(self) -> F_co:
+        """The explicit facts after the change: (E \\ E-) u E+."""
+        return self.left.extended(self.inserted)
+
+    def fitted(self: ExplicitChange, universe: int) -> ExplicitChange:
+        """The change in layouts that hold ids below ``universe``."""
+        before, deleted, inserted = (side.fitted(universe) for side in (self.before, self.deleted, self.inserted))
+        return ExplicitChange(before, deleted, inserted, self.idle)
+
+    def restricted(self, predicates: Collection[Predicate]) -> ExplicitChange[F_co]:
+        """The change of the facts of some predicates."""
+        before, deleted, inserted = (
+            side.restricted(p for p in side if p in predicates) for side in (self.before, self.deleted, self.inserted)
+        )
+        return ExplicitChange(before, deleted, inserted)
+
+    def renamed(self, names: Mapping[Predicate, Predicate]) -> ExplicitChange[F_co]:
+        """The change with predicates replaced by others."""
+        if not names:
+            return self
+        before, deleted, inserted = (side.renamed(names) for side in (self.before, self.deleted, self.inserted))
+        return ExplicitChange(before, deleted, inserted, self.idle)
+
+
+AnyExplicitChange = ExplicitChange[AnyFactSet]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +188,8 @@ class SignedChange(Generic[F_co, C_co]):
             explicit[0],
             explicit[1],
             self.statistics.then(later.statistics),
-            _both(self.nr_summands, later.nr_summands),
-            _both(self.rec_summands, later.rec_summands),
+            both(self.nr_summands, later.nr_summands),
+            both(self.rec_summands, later.rec_summands),
         )
 
 
@@ -124,18 +199,11 @@ Sides = tuple[F, F]
 """Inserted facts, and deleted facts."""
 
 
-def explicit_change(explicit: F, delete: F, insert: F) -> tuple[F, F]:
-    """E- and E+: the facts that cease to be explicit and those that become explicit, if the new explicit facts are
-    (E \\ delete) u insert.
-    """
-    return (delete & explicit) - insert, insert - explicit
-
-
 def compared(
-    old: Materialisation[F, C], new: Materialisation[F, C], delete: F, insert: F, statistics: Statistics
+    old: Materialisation[F, C], new: Materialisation[F, C], explicit: ExplicitChange[F], statistics: Statistics
 ) -> SignedChange[F, C]:
-    """The change from one materialisation to another that was derived again from the explicit facts (E \\ delete) u
-    insert; ``statistics`` are the figures of deriving it.
+    """The change from one materialisation to another that was derived again from changed explicit facts;
+    ``statistics`` are the figures of deriving it.
 
     Both are under the names of one program, or under those that users see.
     """
@@ -144,7 +212,14 @@ def compared(
     figures = UpdateStatistics("rematerialise", instances={"forward": statistics.instances})
     figures.seconds = statistics.seconds + time.perf_counter() - begin
     counters = replaced(old.nr, new.nr), replaced(old.rec, new.rec)
-    return SignedChange(new, inserted, deleted, insert, delete, figures, *counters)
+    return SignedChange(new, inserted, deleted, explicit.inserted, explicit.deleted, figures, *counters)
+
+
+def from_nothing(new: Materialisation[F, C], statistics: Statistics) -> SignedChange[F, C]:
+    """The change that made a materialisation where no facts were; ``statistics`` are the figures of deriving it."""
+    none = cast("F", NONE)
+    figures = UpdateStatistics("seminaive", "", {"forward": statistics.instances}, seconds=statistics.seconds)
+    return SignedChange(new, new.facts, none, new.explicit, none, figures)
 
 
 def followed(first: Sides[F], later: Sides[F]) -> Sides[F]:
@@ -153,7 +228,8 @@ def followed(first: Sides[F], later: Sides[F]) -> Sides[F]:
     return (inserted - less) | (more - deleted), (deleted - more) | (less - inserted)
 
 
-def _both(first: Summands[C] | None, later: Summands[C] | None) -> Summands[C] | None:
+def both(first: Summands[C] | None, later: Summands[C] | None) -> Summands[C] | None:
+    """The summands of two consecutive changes of a counter; None if one of the changes is not known."""
     if first is None or later is None:
         return None
     return Summands(_few((*first.plus, *later.plus)), _few((*first.minus, *later.minus)))

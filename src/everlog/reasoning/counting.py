@@ -9,6 +9,7 @@ from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet
 from everlog.engine.factset import NONE
 from everlog.engine.multiset import NO_COUNTS
 from everlog.engine.rules import RuleSet
+from everlog.reasoning.change import AnyExplicitChange
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.maintenance import Maintenance
 from everlog.reasoning.materialisation import AnyMaterialisation, AnyTrace, trace_of, trimmed
@@ -47,11 +48,10 @@ class Counting(Maintenance):
         engine: AnyEngine,
         program: StratifiedProgram,
         old: AnyMaterialisation,
-        delete: AnyFactSet,
-        insert: AnyFactSet,
+        explicit: AnyExplicitChange,
         depth: int | None = None,
     ) -> None:
-        super().__init__(engine, program, old, delete, insert, depth)
+        super().__init__(engine, program, old, explicit, depth)
         assert self.old.trace is not None
         self.traces: list[tuple[AnyCounts, ...]] = list(self.old.trace)
 

@@ -24,7 +24,7 @@ from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet, AnyMatches,
 from everlog.engine.factset import NONE, as_local
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.change import AnySignedChange, SignedChange, Summands
+from everlog.reasoning.change import AnyExplicitChange, AnySignedChange, SignedChange, Summands
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import (
     AnyMaterialisation,
@@ -68,15 +68,14 @@ class Maintenance:
         engine: AnyEngine,
         program: StratifiedProgram,
         old: AnyMaterialisation,
-        delete: AnyFactSet,
-        insert: AnyFactSet,
+        explicit: AnyExplicitChange,
         depth: int | None = None,
     ) -> None:
         self.engine = engine
         self.program = program
         self.old = old
-        self.E_minus, self.E_plus = delete, insert
-        self.explicit_left = old.explicit - self.E_minus
+        self.E_minus, self.E_plus = explicit.deleted, explicit.inserted
+        self.explicit_left, self.explicit = explicit.left, explicit.explicit
         self.I = old.facts
         self.D: AnyFactSet = NONE
         self.A: AnyFactSet = NONE
@@ -198,11 +197,6 @@ class Maintenance:
 
     def trace_again(self, number: int, stratum: Stratum, new: AnyMaterialisation) -> None:
         """Compute the trace of a stratum anew; only Counting keeps it."""
-
-    @cached_property
-    def explicit(self) -> AnyFactSet:
-        """The explicit facts after the update."""
-        return self.explicit_left | self.E_plus
 
     @cached_property
     def in_bodies(self) -> frozenset[Predicate]:

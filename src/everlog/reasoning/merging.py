@@ -40,7 +40,7 @@ from everlog.lang.codes import Code
 from everlog.lang.errors import RuleError
 from everlog.lang.internal import LITERAL, SAME_NODES
 from everlog.lang.syntax import Predicate, Program
-from everlog.reasoning.change import SignedChange
+from everlog.reasoning.change import ExplicitChange, SignedChange
 from everlog.reasoning.equality.expansion import expanded, expanded_count, mentioning, normalised
 from everlog.reasoning.equality.partition import Partition
 from everlog.reasoning.materialisation import Materialisation
@@ -61,11 +61,10 @@ Engines = Callable[[Partition], Engine]
 class Level:
     """The facts that lead to equalities, normalised by a partition.
 
-    ``source`` are the explicit facts before they were normalised, ``constants`` the ids that the rules have.
+    ``constants`` are the ids that the rules have.
     """
 
     partition: Partition
-    source: FactSet
     constants: Column
     materialisation: Materialisation
 
@@ -164,29 +163,34 @@ class Merging:
         self.program = stratify(check(Program(rules)))
 
     def merged(
-        self, engines: Engines, explicit: FactSet, constants: Column, old: Merged, algorithm: Algorithm
-    ) -> Merged:
-        """The classes of terms that explicit facts make equal, updated from the classes ``old`` of other facts.
+        self, engines: Engines, explicit: ExplicitChange, constants: Column, old: Merged, algorithm: Algorithm
+    ) -> tuple[Merged, ExplicitChange]:
+        """The classes of terms that changed explicit facts make equal, updated from the classes ``old`` of the facts
+        before the change, and the change of the normalised facts.
 
         ``constants`` are the ids of the constants of all rules.
         """
         found = self.levels(engines, explicit, constants, old, algorithm)
         partition = found[-1].partition
-        ids = partition.of[constants]
-        normal = _normalised(explicit.fitted(len(partition.of)), partition, old.explicit, old.partition, old.normal)
-        return Merged(explicit, normal, partition, ids, tuple(found[:MOST_LEVELS]))
+        explicit, ids = explicit.fitted(len(partition.of)), partition.of[constants]
+        normal = _normalised(explicit, old.normal.fitted(len(partition.of)), old.partition, partition)
+        return Merged(explicit.explicit, normal.explicit, partition, ids, tuple(found[:MOST_LEVELS])), normal
 
     def levels(
-        self, engines: Engines, explicit: FactSet, constants: Column, old: Merged, algorithm: Algorithm
+        self, engines: Engines, explicit: ExplicitChange, constants: Column, old: Merged, algorithm: Algorithm
     ) -> list[Level]:
-        """All levels, updated from those that are kept of other facts; the pairs of the last level join nothing."""
+        """All levels, updated from those that are kept of the facts before a change; the pairs of the last level join
+        nothing.
+        """
         universe = engines(Partition.trivial(0)).universe
-        source = explicit.restricted(p for p in explicit if p in self.predicates).fitted(universe)
+        source = explicit.restricted(self.predicates).fitted(universe)
         partition, levels = Partition.trivial(universe), [_fitted(level, universe) for level in old.levels]
         found: list[Level] = []
         while True:
-            before = levels[len(found)] if len(found) < len(levels) else found[-1] if found else None
-            level = self._level(engines(partition), source, partition, constants, before, algorithm)
+            known = levels[len(found)] if len(found) < len(levels) else None
+            before = known or (found[-1] if found else None)
+            change = source if known is not None else ExplicitChange.of(source.explicit)
+            level = self._level(engines(partition), change, partition, constants, before, algorithm)
             found.append(level)
             left, right = level.materialisation.facts.relation(self.same).columns()
             joined = partition.joined(left, right, constants)
@@ -197,25 +201,27 @@ class Merging:
     def _level(
         self,
         engine: Engine,
-        source: FactSet,
+        source: ExplicitChange,
         partition: Partition,
         constants: Column,
         before: Level | None,
         algorithm: Algorithm,
     ) -> Level:
-        """A level, from the state that it had before or from the level below."""
+        """A level, from the state that it had before the change ``source``, or from the level below, which has the
+        explicit facts of the level.
+        """
         ids = partition.of[constants]
         if before is None:
-            done = repair(engine, self.program, Materialisation(NONE, NONE), NONE, source, "rematerialise")
-            return Level(partition, source, ids, done.materialisation)
-        given = _normalised(source, partition, before.source, before.partition, before.materialisation.explicit)
-        deleted, inserted = before.materialisation.explicit - given, given - before.materialisation.explicit
+            made = ExplicitChange.of(NONE, NONE, source.explicit)
+            done = repair(engine, self.program, Materialisation(NONE, NONE), made, "rematerialise")
+            return Level(partition, ids, done.materialisation)
+        change = _normalised(source, before.materialisation.explicit, before.partition, partition)
         same_rules = np.array_equal(ids, before.constants)
         materialisation = before.materialisation
-        if deleted or inserted or not same_rules:
+        if change.deleted or change.inserted or not same_rules:
             how = algorithm if same_rules else "rematerialise"
-            materialisation = repair(engine, self.program, materialisation, deleted, inserted, how).materialisation
-        return Level(partition, source, ids, materialisation)
+            materialisation = repair(engine, self.program, materialisation, change, how).materialisation
+        return Level(partition, ids, materialisation)
 
 
 def _leading_to(predicate: Predicate, program: CheckedProgram) -> frozenset[Predicate]:
@@ -231,18 +237,29 @@ def _leading_to(predicate: Predicate, program: CheckedProgram) -> frozenset[Pred
 def _fitted(level: Level, universe: int) -> Level:
     return Level(
         level.partition.fitted(universe),
-        level.source.fitted(universe),
         level.constants,
         level.materialisation.fitted(universe),
     )
 
 
-def _normalised(
-    facts: FactSet, partition: Partition, old_facts: FactSet, old_partition: Partition, old: FactSet
-) -> FactSet:
-    """The normalised facts, given those of other facts; relations that have not changed are shared."""
-    if partition.is_trivial or partition != old_partition.fitted(len(partition.of)):
-        return normalised(facts, partition)
-    same = [predicate for predicate, relation in facts.items() if old_facts.get(predicate) is relation]
-    fresh = FactSet({predicate: relation for predicate, relation in facts.items() if predicate not in set(same)})
-    return normalised(fresh, partition).replaced(old.restricted(same))
+def _normalised(change: ExplicitChange, normal: FactSet, old: Partition, new: Partition) -> ExplicitChange:
+    """The change of the normalised facts ``normal``, for a change of the given facts and of the partition.
+
+    Costs the change and the members of its classes, and, if terms have another representative, looking through the
+    facts for those terms.
+    """
+    old = old.fitted(len(new.of))
+    renamed = mentioning(change.left, new.of != old.of)
+    lost = normalised(change.deleted, old) | normalised(renamed, old)
+    won = normalised(change.inserted, new) | normalised(renamed, new)
+    return ExplicitChange(normal, lost - _standing_for(lost, change.explicit, new), won - normal)
+
+
+def _standing_for(wanted: FactSet, facts: FactSet, partition: Partition) -> FactSet:
+    """Normalised facts among which are those of ``wanted`` that stand for some of the facts.
+
+    Their members are looked up, or, if the facts are fewer than these, all facts of their predicates are normalised.
+    """
+    given = facts.restricted(wanted)
+    few = expanded_count(wanted, partition) <= given.count
+    return normalised(expanded(wanted, partition) & given if few else given, partition)

@@ -13,7 +13,7 @@ afresh and compared with the old ones; so are the facts of each predicate that t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from everlog.analysis.check import CheckedProgram
@@ -21,17 +21,16 @@ from everlog.analysis.derivations import Derivations, Start, guarded, started_fr
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyEngine
-from everlog.engine.difference import counts_changed
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine
 from everlog.engine.multiset import Counts
 from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
-from everlog.reasoning.change import SignedChange, Summands, compared, followed
+from everlog.reasoning.change import ExplicitChange, SignedChange, Summands, both, compared, followed, replaced
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import C, F, Materialisation, Trace, counted_anew, trace_of
-from everlog.reasoning.modules.boundary import outward
+from everlog.reasoning.modules.boundary import outward, outward_counts
 from everlog.reasoning.modules.graphs import derived_by_modules
 from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.statistics import Listener, Statistics, UpdateStatistics
@@ -84,24 +83,24 @@ def change_rules(
     engine: Engine,
     change: RuleChange,
     materialisation: Materialisation,
-    delete: FactSet,
-    insert: FactSet,
+    explicit: ExplicitChange,
     algorithm: Algorithm,
     strategy: Strategy = "never",
 ) -> SignedChange:
-    """The materialisation by the new rules of (E \\ delete) u insert; the facts are under the names that users see.
+    """The materialisation by the new rules of changed explicit facts, which are under the names that users see.
 
     The counters are kept; those of predicates whose rules are recursive in only one of the programs are computed anew.
     The change is under the names that users see, since hidden ones differ from program to program, and facts of hidden
     predicates are not in it; the materialisation is under those of the new program.
     """
     run = _Run(engine, algorithm, strategy, Derivations(change.old), materialisation)
+    delete = explicit.deleted
     if change.removed:
         run.step(change.removing(), REMOVED, delete, NONE, holds=True)
         delete = NONE
-    if change.added or delete or insert:
-        run.step(change.adding(), ADDED, delete, insert, holds=False)
-    return run.finish(change.old, change.new)
+    if change.added or delete or explicit.inserted:
+        run.step(change.adding(), ADDED, delete, explicit.inserted, holds=False)
+    return run.finish(change.old, change.new, explicit)
 
 
 def derive_again(
@@ -109,19 +108,17 @@ def derive_again(
     before: StratifiedProgram,
     program: StratifiedProgram,
     old: Materialisation[F, C],
-    delete: F,
-    insert: F,
+    explicit: ExplicitChange[F],
     listener: Listener | None = None,
 ) -> tuple[SignedChange[F, C], Statistics]:
     """The change of :func:`change_rules`, found by deriving everything by the new rules and comparing, and the figures
     of deriving it.
 
-    ``delete`` and ``insert`` are E- and E+, under the names that users see. The bookkeeping that was kept is computed.
+    ``explicit`` is under the names that users see. The bookkeeping that was kept is computed.
     """
-    seen = outward(before, old)
-    explicit = (seen.explicit - delete).extended(insert).renamed(program.external)
-    new, statistics = materialise(engine, program, explicit, kept_for(old), listener)
-    done = compared(seen, outward(program, new), delete, insert, statistics)
+    given = explicit.explicit.renamed(program.external)
+    new, statistics = materialise(engine, program, given, kept_for(old), listener)
+    done = compared(outward(before, old), outward(program, new), explicit, statistics)
     return replace(done, materialisation=new), statistics
 
 
@@ -143,7 +140,7 @@ class _Run:
         self.materialisation = materialisation
         self.before_rules = materialisation
         self.facts: tuple[FactSet, FactSet] = (NONE, NONE)
-        self.explicit: tuple[FactSet, FactSet] = (NONE, NONE)
+        self.counters: tuple[Summands[Counts] | None, Summands[Counts] | None] = (Summands(), Summands())
         self.afresh: dict[Predicate, None] = {}
         self.done: list[UpdateStatistics] = []
         self.begin = time.perf_counter()
@@ -158,8 +155,8 @@ class _Run:
         start = started_from(self.derived, new)
         old = self._begun(start, Derivations(start.program, new.guards), fact if holds else NONE)
         delete, insert = (facts.renamed(start.program.external) for facts in (delete, insert))
-        delete, insert = (delete | fact, insert) if holds else (delete, insert | fact)
-        done = repair(self.engine, start.program, old, delete, insert, self.algorithm, self.strategy)
+        explicit = ExplicitChange(old.explicit, *((delete | fact, insert) if holds else (delete, insert | fact)))
+        done = repair(self.engine, start.program, old, explicit, self.algorithm, self.strategy)
         self.done.append(done.statistics)
         self._note(start, done, guard)
         self.derived, self.materialisation = Derivations(start.program, {guard: not holds}), done.materialisation
@@ -190,8 +187,25 @@ class _Run:
         own = {predicate for stratum in strata for predicate in stratum.predicates}
         counted = {*(self.materialisation.nr or ()), *(self.materialisation.rec or ())}
         wrong = {p for p in own if p not in old.by_predicate or not new.of(p).has_counters_of(old.of(p))}
-        materialisation = counted_anew(self.engine, strata, materialisation, wrong | (counted - own))
-        return replace(materialisation, trace=self._trace(new, materialisation))
+        anew = wrong | (counted - own)
+        found = counted_anew(self.engine, strata, materialisation, anew)
+        if found is not materialisation:
+            sides = (materialisation.nr, found.nr), (materialisation.rec, found.rec)
+            self._count(*(self._recounted(new.program, anew, before, after) for before, after in sides))
+        return replace(found, trace=self._trace(new, found))
+
+    def _recounted(
+        self, program: StratifiedProgram, anew: set[Predicate], before: Counts | None, after: Counts | None
+    ) -> Summands[Counts] | None:
+        """The change of a counter that was computed anew for some predicates, as users see it."""
+        if before is None or after is None:
+            return None
+        old, new = before.restricted(anew), after.restricted(anew)
+        return replaced(outward_counts(self.derived.program.external, old), outward_counts(program.external, new))
+
+    def _count(self, nr: Summands[Counts] | None, rec: Summands[Counts] | None) -> None:
+        """Add differences of the counters, as users see them, to the change."""
+        self.counters = both(self.counters[0], nr), both(self.counters[1], rec)
 
     def _trace(self, new: Derivations, materialisation: Materialisation) -> Trace | None:
         """The trace; the trace of each unchanged stratum is reused."""
@@ -209,31 +223,25 @@ class _Run:
 
     def _note(self, start: Start, done: SignedChange, guard: Predicate) -> None:
         """Add an update to the change."""
-        seen = {hidden: predicate for predicate, hidden in start.program.external.items()}
-        hidden = {guard, *seen, *self.derived.hidden}
-        sides = done.inserted, done.deleted, done.explicit_inserted.renamed(seen), done.explicit_deleted.renamed(seen)
-        won, lost, more, less = (facts.restricted(p for p in facts if p not in hidden) for facts in sides)
+        hidden = {guard, *start.program.external.values(), *self.derived.hidden}
+        won, lost = (facts.restricted(p for p in facts if p not in hidden) for facts in (done.inserted, done.deleted))
+        self._count(*(_outward(start.program, summands) for summands in (done.nr_summands, done.rec_summands)))
         self.facts = followed(self.facts, (won, lost))
-        self.explicit = followed(self.explicit, (more, less))
         self.afresh.update(dict.fromkeys(p for p in start.afresh if p not in hidden))
 
-    def finish(self, before: StratifiedProgram, program: StratifiedProgram) -> SignedChange:
+    def finish(self, before: StratifiedProgram, program: StratifiedProgram, explicit: ExplicitChange) -> SignedChange:
         """Remove the guards, which changes no facts; returns the whole change."""
         new = Derivations(program)
         materialisation = self._renamed(program, NONE)
         facts = _Forms(self.engine, self.derived, new, materialisation.explicit).converted(materialisation.facts)
         materialisation = self._with_bookkeeping(new, program.strata, replace(materialisation, facts=facts))
-        counters = self._counters(outward(before, self.before_rules), outward(program, materialisation))
-        return SignedChange(materialisation, *self.facts, *self.explicit, self._statistics(), *counters)
-
-    @staticmethod
-    def _counters(old: Materialisation, new: Materialisation) -> Iterator[Summands[Counts] | None]:
-        """The differences of the counters: some were computed anew, and all others share their pieces with the old
-        ones.
-        """
-        for before, after in ((old.nr, new.nr), (old.rec, new.rec)):
-            is_known = before is not None and after is not None
-            yield Summands((counts_changed(before, after),)) if is_known else None
+        first, last = outward(before, self.before_rules), outward(program, materialisation)
+        nr, rec = (
+            replaced(old, now) if known is None or now is None else known
+            for known, old, now in zip(self.counters, (first.nr, first.rec), (last.nr, last.rec), strict=True)
+        )
+        sides = *self.facts, explicit.inserted, explicit.deleted
+        return SignedChange(materialisation, *sides, self._statistics(), nr, rec)
 
     def _statistics(self) -> UpdateStatistics:
         done, work = self.done, self.engine.work.instances
@@ -253,6 +261,16 @@ class _Run:
             seconds=time.perf_counter() - self.begin,
             **sums,
         )
+
+
+def _outward(program: StratifiedProgram, summands: Summands[Counts] | None) -> Summands[Counts] | None:
+    """Differences of a counter as users see them."""
+    if summands is None:
+        return None
+    plus, minus = (
+        tuple(outward_counts(program.external, counts) for counts in part) for part in (summands.plus, summands.minus)
+    )
+    return Summands(plus, minus)
 
 
 def old_guards_left(facts: FactSet, old: Derivations) -> FactSet:

@@ -10,15 +10,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
-from everlog.analysis.modules.hidden import is_inner
-from everlog.engine.algebra import AnyFactSet
+from everlog.engine.algebra import AnyCounts, AnyFactSet
 from everlog.engine.difference import Difference
 from everlog.engine.factset import NONE, as_local
 from everlog.engine.multiset import NO_COUNTS, Counts, counts_as_local
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.change import AnySignedChange
 from everlog.reasoning.materialisation import C, F
+from everlog.reasoning.modules.boundary import outward_counts
+
+FC = TypeVar("FC", AnyFactSet, AnyCounts, Counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Relisted:
+    """The rows of predicates of which a store may list other facts after a change than before it.
+
+    What they have gained and lost is known only by comparing ``before`` and ``after``, the facts that the store lists.
+    """
+
+    predicates: frozenset[Predicate]
+    before: AnyFactSet
+    after: AnyFactSet
+
+    @cached_property
+    def listed(self) -> AnyFactSet:
+        """The facts that the store lists only after the change."""
+        return self.after - self.before
+
+    @cached_property
+    def unlisted(self) -> AnyFactSet:
+        """The facts that the store lists only before the change."""
+        return self.before - self.after
+
+    def others(self, facts: FC) -> FC:
+        """Facts, or numbers of facts, without those of these predicates."""
+        return facts.restricted([p for p in facts if p not in self.predicates]) if self.predicates else facts
+
+    def signed(self) -> Counts:
+        """The rows, for local sets."""
+        return _signed(self.listed, self.unlisted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +94,7 @@ class SeenChange:
 
     def counted(self, counts: C) -> C:
         """Counters, or differences of counters, without those of facts that follow from others within a module."""
-        inside = [hidden for predicate, hidden in self.hidden.items() if is_inner(predicate)]
-        rest = counts.restricted([p for p in counts if p not in inside]) if inside else counts
-        return rest.renamed(self._shown)
+        return outward_counts(self.hidden, counts)
 
     def rows(self) -> Difference:
         """The rows of a store, for local sets; counters without a known difference stay as they are in the store."""
@@ -91,7 +122,7 @@ class ChangeAfresh(SeenChange):
     """A change for which everything was derived again, maybe by other rules, so that it is under the names that users
     see; ``hidden`` and ``generated`` are those of the materialisation after it.
 
-    What a store lists of generated predicates is found by comparing the facts before and after the change.
+    The rows of predicates that are generated before the change or after it are :class:`Relisted`.
     """
 
     before: AnyFactSet = field(default_factory=lambda: NONE)
@@ -116,36 +147,25 @@ class ChangeAfresh(SeenChange):
 
     @cached_property
     def listed(self) -> AnyFactSet:
-        old, new = self._of_generated
-        return self._others(self.inserted).extended(new - old)
+        return self._relisted.others(self.inserted).extended(self._relisted.listed)
 
     @cached_property
     def unlisted(self) -> AnyFactSet:
-        old, new = self._of_generated
-        return self._others(self.deleted).extended(old - new)
+        return self._relisted.others(self.deleted).extended(self._relisted.unlisted)
 
     def counted(self, counts: C) -> C:
         return counts
 
     @cached_property
-    def _generated(self) -> frozenset[Predicate]:
-        """The predicates that are generated before the change or after it."""
-        return self.generated | self.generated_before
-
-    @cached_property
-    def _of_generated(self) -> tuple[AnyFactSet, AnyFactSet]:
-        """What a store lists of these predicates, before and after the change."""
+    def _relisted(self) -> Relisted:
+        """The rows of predicates that are generated before the change or after it."""
+        either = self.generated | self.generated_before
         sides = (
             (self.before, self.hidden_before, self.generated_before),
             (self.change.materialisation.facts, self.hidden, self.generated),
         )
-        old, new = (
-            listed(facts.restricted(self._generated), facts, hidden, generated) for facts, hidden, generated in sides
-        )
-        return old, new
-
-    def _others(self, facts: AnyFactSet) -> AnyFactSet:
-        return facts.restricted(p for p in facts if p not in self._generated) if self._generated else facts
+        old, new = (listed(facts.restricted(either), facts, hidden, generated) for facts, hidden, generated in sides)
+        return Relisted(either, old, new)
 
 
 def listed(visible: F, facts: F, hidden: Mapping[Predicate, Predicate], generated: frozenset[Predicate]) -> F:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
 
 from everlog.lang.html import SHOWN, html_table
 from everlog.reasoning.equality import Equality
@@ -107,6 +107,11 @@ class UpdateStatistics:
     budget: int | None = None
     """Maximum number of instances that the algorithm could consider before another was tried; None is no maximum."""
     seconds: float = 0.0
+
+    @classmethod
+    def stored(cls, figures: Mapping[str, Any]) -> UpdateStatistics:
+        """The figures that a version of a store records of the update that made it."""
+        return cls(**{field.name: figures[field.name] for field in fields(cls) if field.name in figures})
 
     @property
     def total_instances(self) -> int:

@@ -10,7 +10,7 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.accounts import OverBudgetError
 from everlog.engine.algebra import AnyEngine
 from everlog.reasoning.bfc import BFC
-from everlog.reasoning.change import SignedChange, compared, explicit_change
+from everlog.reasoning.change import ExplicitChange, SignedChange, compared
 from everlog.reasoning.choose import attempts
 from everlog.reasoning.counting import Counting
 from everlog.reasoning.dred import DRed
@@ -47,26 +47,25 @@ def update(
     strategy: Strategy = "never",
 ) -> SignedChange[F, C]:
     """The change to the materialisation of (E \\ delete) ∪ insert, by one of the algorithms."""
-    return repair(engine, program, old, *explicit_change(old.explicit, delete, insert), algorithm, strategy)
+    return repair(engine, program, old, ExplicitChange.of(old.explicit, delete, insert), algorithm, strategy)
 
 
 def repair(
     engine: AnyEngine,
     program: StratifiedProgram,
     old: Materialisation[F, C],
-    delete: F,
-    insert: F,
+    explicit: ExplicitChange[F],
     algorithm: Algorithm,
     strategy: Strategy = "never",
 ) -> SignedChange[F, C]:
-    """The change of :func:`update` for the papers' E- and E+: all facts of ``delete`` are explicit, none of ``insert``.
+    """The change to the materialisation of changed explicit facts, by one of the algorithms.
 
     Bookkeeping that the algorithm needs and an earlier update did not keep is computed first.
     """
     if algorithm == "auto":
-        return best_repair(engine, program, old, delete, insert)
+        return best_repair(engine, program, old, explicit)
     if algorithm == "rematerialise":
-        return rematerialise(engine, program, old, delete, insert)
+        return rematerialise(engine, program, old, explicit)
     kind, begun = ALGORITHMS[algorithm], old
     if kind.needs == "counters":
         if old.nr is None or old.rec is None:
@@ -77,20 +76,20 @@ def repair(
             log.info("computing the trace, which %s needs and the last update did not keep", algorithm)
         begun = with_trace(engine, program, old)
     depth = None if strategy == "never" else 0 if strategy == "always" else strategy
-    done = cast("SignedChange[F, C]", kind(engine, program, begun, delete, insert, depth).run())
+    done = cast("SignedChange[F, C]", kind(engine, program, begun, explicit, depth).run())
     return done.without_counters() if old.nr is None or old.rec is None else done
 
 
 def best_repair(
-    engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C], delete: F, insert: F
+    engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C], explicit: ExplicitChange[F]
 ) -> SignedChange[F, C]:
     """The change of :func:`repair` by the algorithm that seems cheapest; see :mod:`everlog.reasoning.choose`."""
     tried: list[str] = []
-    for attempt in attempts(program, old, delete, insert):
+    for attempt in attempts(program, old, explicit.deleted, explicit.inserted):
         considered = engine.work.instances.total()
         engine.budget = None if attempt.budget is None else considered + attempt.budget
         try:
-            done = repair(engine, program, old, delete, insert, attempt.algorithm)
+            done = repair(engine, program, old, explicit, attempt.algorithm)
         except OverBudgetError as error:
             tried.append(f"{attempt.algorithm} given up after {error.considered - considered:,} instances")
             continue
@@ -103,13 +102,13 @@ def best_repair(
 
 
 def rematerialise(
-    engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C], delete: F, insert: F
+    engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C], explicit: ExplicitChange[F]
 ) -> SignedChange[F, C]:
     """The change of :func:`repair`, found by deriving everything again, with the bookkeeping that was kept, and
     comparing.
     """
-    new, statistics = materialise(engine, program, (old.explicit - delete).extended(insert), kept_for(old))
-    return compared(old, new, delete, insert, statistics)
+    new, statistics = materialise(engine, program, explicit.explicit, kept_for(old))
+    return compared(old, new, explicit, statistics)
 
 
 def materialise(

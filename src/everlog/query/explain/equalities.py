@@ -27,6 +27,7 @@ from everlog.query.explain.proof import Proof
 from everlog.query.explain.requested import Goals
 from everlog.query.explain.search import Search
 from everlog.query.explain.subject import ReasonedProgram, Subject
+from everlog.reasoning.change import ExplicitChange
 from everlog.reasoning.merging import Level
 
 Pair = tuple[int, int]
@@ -78,7 +79,8 @@ class Equalities:
     def __init__(self, reasoner: ReasonedProgram, subject: Subject) -> None:
         merging, merged = reasoner.merging, reasoner.merged
         assert merging is not None
-        levels = merging.levels(reasoner.engine, merged.explicit, reasoner.constant_ids, merged, "auto")
+        unchanged = ExplicitChange.of(merged.explicit)
+        levels = merging.levels(reasoner.engine, unchanged, reasoner.constant_ids, merged, "auto")
         explicit = merged.explicit.fitted(len(reasoner.dictionary))
         self.subjects = [*(_at_level(reasoner, subject, level) for level in levels[:-1]), subject]
         self.terms = TermCache(subject.dictionary)

@@ -8,7 +8,7 @@ Inside, the first two belong to the hidden predicate, and the pairs are in the f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from everlog.analysis.modules.hidden import is_inner
@@ -28,13 +28,21 @@ def outward(program: StratifiedProgram, materialisation: Materialisation[F, C]) 
     """A materialisation as users see it."""
     if not program.external:
         return materialisation
-    seen, inside = _seen(program), bridged(program)
     nr, rec = (
-        None if counts is None else counts.restricted({p for p in counts if p not in inside}).renamed(seen)
+        None if counts is None else outward_counts(program.external, counts)
         for counts in (materialisation.nr, materialisation.rec)
     )
-    facts = visible(program, materialisation.facts)
-    return replace(materialisation, explicit=materialisation.explicit.renamed(seen), facts=facts, nr=nr, rec=rec)
+    explicit, facts = materialisation.explicit.renamed(_seen(program)), visible(program, materialisation.facts)
+    return replace(materialisation, explicit=explicit, facts=facts, nr=nr, rec=rec)
+
+
+def outward_counts(hidden: Mapping[Predicate, Predicate], counts: C) -> C:
+    """Counters, or differences of counters, as users see them: without those of facts that follow from others within
+    a module. ``hidden`` maps the predicates that feed modules to their hidden names.
+    """
+    inside = {name for predicate, name in hidden.items() if is_inner(predicate)}
+    rest = counts.restricted([p for p in counts if p not in inside]) if inside else counts
+    return rest.renamed({name: predicate for predicate, name in hidden.items()})
 
 
 def visible(program: StratifiedProgram, facts: F) -> F:
