@@ -189,11 +189,11 @@ def test_a_reader_that_has_enough(everlog_command: CommandLine, tmp_path: Path) 
     assert process.returncode == 0
 
 
-def test_a_query_imports_no_spark(family: Path) -> None:
+def test_a_query_imports_neither_spark_nor_pandas(family: Path) -> None:
     code = (
-        "import sys; from everlog.cli.run import run; "
-        f"run(['query', {str(family)!r}, 'root(?x)', '--quiet']); "
-        "print([m for m in ('pyspark', 'polars', 'py4j') if m in sys.modules])"
+        "import atexit, sys; from everlog.cli import main; "
+        "atexit.register(lambda: print([m for m in ('pyspark', 'polars', 'py4j', 'pandas') if m in sys.modules])); "
+        f"sys.argv = ['everlog', 'query', {str(family)!r}, 'root(?x)', '--quiet']; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

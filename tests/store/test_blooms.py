@@ -16,9 +16,10 @@ from deltalake import DeltaTable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from everlog.engine.hashing import hash_numbers
 from everlog.lang.errors import StoreError
 from everlog.store import begin, parquet, schema
-from everlog.store.blooms import FORM, SIZE_FIELD, Bloom, hashes, read_bloom
+from everlog.store.blooms import FORM, SIZE_FIELD, Bloom, read_bloom
 from everlog.store.files import checks_of, open_file
 from everlog.store.layout import StoreLayout
 from everlog.store.parquet import FACT_GROUP_ROWS, write_facts
@@ -52,7 +53,7 @@ def many_facts(ternary: float = 0.0, rows: int = MANY) -> pa.Table:
 @given(st.lists(INTS))
 def test_hashes_are_those_of_xxhash(values: list[int]) -> None:
     expected = [xxhash.xxh64_intdigest(value.to_bytes(8, "little", signed=True)) for value in values]
-    assert hashes(np.array(values, np.int64)).tolist() == expected
+    assert hash_numbers(np.array(values, np.int64)).tolist() == expected
 
 
 @settings(max_examples=30)
@@ -67,7 +68,7 @@ def test_what_was_written_is_found(values: list[int | None], group_rows: int, nd
             chunk = metadata.row_group(group).column(0)
             part = [v for v in values[group * group_rows :][:group_rows] if v is not None]
             bloom = read_bloom(str(path), chunk.bloom_filter_offset, chunk.bloom_filter_length)
-            assert bloom.may_have(hashes(np.array(part, np.int64))).all()
+            assert bloom.may_have(hash_numbers(np.array(part, np.int64))).all()
 
 
 @pytest.fixture(scope="module")
@@ -79,17 +80,17 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_few_other_values_are_found(many: Path) -> None:
-    others = hashes(np.random.default_rng(2).integers(-(2**63), 2**63 - 1, 200_000))
+    others = hash_numbers(np.random.default_rng(2).integers(-(2**63), 2**63 - 1, 200_000))
     written = pq.ParquetFile(many)
     for group, bloom in enumerate(filters_of(many)["c1"]):
         assert bloom.may_have(others).mean() == pytest.approx(parquet.FALSE_HITS, rel=0.25)
-        assert bloom.may_have(hashes(written.read_row_group(group).column("c1").to_numpy())).all()
+        assert bloom.may_have(hash_numbers(written.read_row_group(group).column("c1").to_numpy())).all()
 
 
 def test_duckdb_leaves_out_the_same_row_groups(many: Path) -> None:
     written = pq.read_table(many, columns=["c1"]).column(0)[::9973].to_pylist()
     values = [*written, *np.random.default_rng(3).integers(-(2**63), 2**63 - 1, 20).tolist()]
-    mine = [bloom.may_have(hashes(np.array(values))) for bloom in filters_of(many)["c1"]]
+    mine = [bloom.may_have(hash_numbers(np.array(values))) for bloom in filters_of(many)["c1"]]
     for place, value in enumerate(values):
         probed = duckdb.sql(f"SELECT bloom_filter_excludes FROM parquet_bloom_probe('{many}', 'c1', {value})")
         assert probed is not None

@@ -34,6 +34,7 @@ from everlog.lang.internal import LITERAL
 from everlog.lang.printer import print_program
 from everlog.reasoning.modules.description import closures_of
 from everlog.store.codec import COUNTED
+from everlog.store.schema import MIN_WIDTH
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -105,7 +106,7 @@ class Elsewhere:
         """The facts of the programs that an edit removes and adds, with the terms of the new rules."""
         work, salt, program = self.version.work, self.version.info.salt, edit.program
         width = max(
-            [2, *(p.arity for each in (edit.facts_removed, edit.facts_added, program) for p in each.predicates)]
+            [MIN_WIDTH, *(p.arity for each in (edit.facts_removed, edit.facts_added, program) for p in each.predicates)]
         )
         delete = staged_program(
             replace(program, rules=()), edit.facts_removed, work, width=width, salt=salt, literals=False

@@ -173,6 +173,18 @@ def _facts_applied(facts: FactSet, change: Counts) -> FactSet:
     return FactSet(found)
 
 
+def by_sign(counts: Counts) -> tuple[FactSet, FactSet]:
+    """The facts with positive and those with negative weight."""
+    signed = {predicate: (multiset.layout, signed_keys(multiset)) for predicate, multiset in counts.items()}
+    plus, minus = (
+        FactSet(
+            {predicate: Relation.from_run(Run.of(layout, keys[side])) for predicate, (layout, keys) in signed.items()}
+        )
+        for side in (0, 1)
+    )
+    return plus, minus
+
+
 def signed_keys(multiset: Multiset) -> tuple[Keys, Keys]:
     """The keys with positive and with negative weight."""
     keys, weights = multiset.whole()

@@ -12,6 +12,9 @@ from everlog.engine.kernels.hashing import xxhash64_texts
 SEED = 42
 """The seed of Spark's ``xxhash64`` expression."""
 
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number, near 2^64 divided by the golden ratio, by which columns of rows are multiplied to mix them."""
+
 
 def seed_of(salt: int = 0) -> int:
     """The seed for a salt.
@@ -59,6 +62,19 @@ def hash_texts(texts: pa.Array | pa.ChunkedArray, salt: int = 0) -> NDArray[np.i
     data, offsets = text_buffers(texts)
     hashes: NDArray[np.int64] = xxhash64_texts(data, offsets, np.uint64(seed_of(salt)))
     return hashes
+
+
+def hash_numbers(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The xxHash64, with seed 0, of the eight bytes of each number, as Parquet's Bloom filters have it.
+
+    >>> int(hash_numbers(np.array([7]))[0]) == xxhash.xxh64_intdigest((7).to_bytes(8, "little"))
+    True
+    """
+    data = np.frombuffer(np.ascontiguousarray(numbers, "<i8").tobytes(), np.uint8)
+    offsets = np.arange(0, len(data) + 1, 8)
+    offsets.flags.writeable = False  # as those of texts are, for which the kernel is compiled
+    hashes: NDArray[np.int64] = xxhash64_texts(data, offsets, np.uint64(0))
+    return hashes.view(np.uint64)
 
 
 def text_buffers(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int32] | NDArray[np.int64]]:

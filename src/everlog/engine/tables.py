@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 PREDICATE = "predicate"
 """The column of predicates."""
 
@@ -9,6 +11,20 @@ PREDICATE = "predicate"
 def argument_name(position: int) -> str:
     """The column of one argument, counted from 0."""
     return f"c{position}"
+
+
+def argument_of(name: str) -> int | None:
+    """The number of the argument that a column has, None for other columns.
+
+    >>> argument_of("c1"), argument_of("holds")
+    (1, None)
+    """
+    return int(name[1:]) if name[:1] == "c" and name[1:].isdigit() else None
+
+
+def ids_among(names: Iterable[str]) -> list[str]:
+    """The columns that name a fact, among columns of a table."""
+    return [name for name in names if name == PREDICATE or argument_of(name) is not None]
 
 
 def argument_names(width: int) -> list[str]:

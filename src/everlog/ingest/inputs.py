@@ -15,6 +15,7 @@ from everlog.engine.kinds import merged_kinds
 from everlog.engine.literals import literals_of
 from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.dictionary import new_terms
+from everlog.ingest.programs import facts_in_program, program_columns
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.spill import Spill, write_parquet
 from everlog.ingest.split import Split
@@ -22,7 +23,7 @@ from everlog.ingest.stage import Staged, stage, widest
 from everlog.ingest.tasks import Runner
 from everlog.ingest.values import fact_batch
 from everlog.lang.internal import LITERAL
-from everlog.lang.syntax import Constant, Predicate
+from everlog.lang.syntax import constants_of
 from everlog.store.schema import TERMS
 
 BATCH_ROWS = 1 << 18
@@ -72,23 +73,11 @@ def staged_program(
     return Staged(width, tuple(own.fact_files), (*own.term_files, names), facts_in_program(given), kinds=kinds)
 
 
-def facts_in_program(program: CheckedProgram) -> int:
-    """The number of facts of a program, in its text and in its columns."""
-    return len(program.facts) + sum(map(len, program.data))
-
-
 def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
     """The facts of a program as batches of texts."""
-    rows: dict[Predicate, list[list[str]]] = {}
-    for atom in program.facts:
-        rows.setdefault(atom.predicate, []).append([t.text for t in atom.terms if isinstance(t, Constant)])
-    for predicate, found in rows.items():
-        columns = [pa.array(column, pa.large_string()) for column in zip(*found, strict=True)]
-        yield fact_batch(predicate, columns, len(found))
-    for each in program.data:
-        for start in range(0, len(each), BATCH_ROWS):
-            some = [array.slice(start, BATCH_ROWS) for array in each.arrays]
-            yield fact_batch(each.predicate, some, len(some[0]))
+    for predicate, columns, size in program_columns(program):
+        batch = fact_batch(predicate, columns, size)
+        yield from (batch.slice(start, BATCH_ROWS) for start in range(0, size, BATCH_ROWS))
 
 
 def _literals(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
@@ -100,8 +89,6 @@ def _literals(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
 
 def _named(program: CheckedProgram, salt: int) -> pa.Table:
     """The predicates of a program and the constants of its rules, as terms sorted by id."""
-    texts = {str(predicate) for predicate in program.predicates}
-    for rule in program.rules:
-        texts.update(t.text for atom in (rule.head, *rule.body) for t in atom.terms if isinstance(t, Constant))
+    texts = {*map(str, program.predicates), *(constant.text for constant in constants_of(program.rules))}
     column = pa.array(sorted(texts), pa.string())
     return pa.table({"id": hash_texts(column, salt=salt), "text": column}, schema=TERMS).sort_by("id")

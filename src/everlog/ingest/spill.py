@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from everlog.engine.hashing import hash_text
+from everlog.engine.hashing import MULTIPLIER, hash_text
 from everlog.engine.kinds import ByPredicate, add_kinds
 from everlog.engine.literals import are_literals
 from everlog.ingest.encode import Encoder
@@ -23,9 +23,6 @@ FLUSH_ROWS = 2_000_000
 
 FLUSH_TEXT_BYTES = 128 << 20
 """Bytes of terms that are held before files are written."""
-
-_MULTIPLIER = np.int64(-7046029254386353131)
-"""An odd number that mixes the columns of a row into one hash."""
 
 
 class Spill:
@@ -104,7 +101,7 @@ def distinct(facts: pa.Table) -> pa.Table:
     if facts.num_rows < 2:
         return facts
     columns = [column.fill_null(0).to_numpy() for column in facts.columns if column.null_count < len(column)]
-    mix = functools.reduce(lambda mixed, column: mixed * _MULTIPLIER + column, columns)
+    mix = functools.reduce(lambda mixed, column: mixed * MULTIPLIER.view(np.int64) + column, columns)
     order = np.argsort(mix)
     same = np.ones(len(order) - 1, np.bool_)
     for column in (mix, *columns):

@@ -24,6 +24,7 @@ from everlog.ingest.tasks import Runner, Tally, work_directory
 from everlog.ingest.triples import rdf_width
 from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic
+from everlog.store.schema import MIN_WIDTH
 
 MOST_LISTED = 1000
 MOST_SHOWN = 20
@@ -107,7 +108,7 @@ def read_tasks(
 
 def widest(splits: Sequence[Split], options: ReadOptions) -> int:
     """The largest number of arguments that facts of these splits may have, at least 2."""
-    return max([2, *(rdf_width(options) if split.arity is None else split.arity for split in splits)])
+    return max([MIN_WIDTH, *(rdf_width(options) if split.arity is None else split.arity for split in splits)])
 
 
 def pack(splits: Sequence[Split], wanted: int) -> list[tuple[Split, ...]]:

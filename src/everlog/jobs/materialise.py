@@ -25,9 +25,10 @@ from everlog.engine.factset import FactSet
 from everlog.engine.kinds import ByPredicate
 from everlog.host.memory import size_text
 from everlog.ingest.facts import IN_PROCESS_BYTES, load_columns, read_facts, size_of
-from everlog.ingest.inputs import encoded, facts_in_program
+from everlog.ingest.inputs import encoded
 from everlog.ingest.named import named_predicates, with_empty
 from everlog.ingest.prefixes import declared_prefixes
+from everlog.ingest.programs import facts_in_program
 from everlog.ingest.rdf import merged_graphs
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import Split

@@ -37,6 +37,7 @@ from everlog.store import Store, VersionInfo, begin, steps
 from everlog.store.compaction import compact_if_worth
 from everlog.store.errors import store_error
 from everlog.store.layout import StoreLayout
+from everlog.store.schema import MIN_WIDTH
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -219,7 +220,7 @@ class AskedBatch(AskedFacts):
         self, program: CheckedProgram, predicates: Iterable[Predicate], work: Path, clock: Clock
     ) -> Mapping[str, str]:
         known, prefixes = list(predicates), dict(program.prefixes)
-        self.width = max([2, *(predicate.arity for predicate in known)])
+        self.width = max([MIN_WIDTH, *(predicate.arity for predicate in known)])
         self.reader = OperationReader.of(dict(self.frame.dtypes), Names(known, prefixes), prefixes, self.job.types)
         return {}
 

@@ -17,9 +17,10 @@ from everlog.engine.kinds import kinds_of
 from everlog.engine.relation import Relation
 from everlog.engine.tables import argument_names
 from everlog.ingest.columns import Headers
+from everlog.ingest.programs import program_columns
 from everlog.ingest.values import argument_columns
 from everlog.lang.kinds import Kinds
-from everlog.lang.syntax import Constant, Predicate
+from everlog.lang.syntax import Predicate
 from everlog.reasoning.change import ExplicitChange
 
 Rows = Any
@@ -104,15 +105,7 @@ def _rows(
 def program_facts(program: CheckedProgram, dictionary: Dictionary, *, insert: bool = True) -> Iterator[Queued]:
     """The facts of a program, to be added or to be removed."""
     change = insertion if insert else deletion
-    by_predicate: dict[Predicate, list[tuple[str, ...]]] = {}
-    for atom in program.facts:
-        row = tuple(term.text for term in atom.terms if isinstance(term, Constant))
-        by_predicate.setdefault(atom.predicate, []).append(row)
-    for predicate, rows in by_predicate.items():
-        columns = [pa.array(column, pa.large_string()) for column in zip(*rows, strict=True)]
-        yield change(predicate, columns, len(rows), dictionary)
-    for each in program.data:
-        yield change(each.predicate, list(each.arrays), len(each), dictionary)
+    return (change(*rows, dictionary) for rows in program_columns(program))
 
 
 def applied(queue: Iterable[Queued], change: ExplicitChange, universe: int) -> ExplicitChange:

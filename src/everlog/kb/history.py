@@ -14,10 +14,8 @@ from everlog.analysis.check import check
 from everlog.analysis.given import KINDS
 from everlog.analysis.predicates import Names
 from everlog.engine.dictionary import Dictionary
-from everlog.engine.factset import FactSet
-from everlog.engine.multiset import Counts
-from everlog.engine.relation import Relation
-from everlog.engine.runs import Run
+from everlog.engine.difference import by_sign
+from everlog.engine.tables import ids_among
 from everlog.kb.change import Change, ChangedRelations
 from everlog.kb.generated import generated_changes
 from everlog.lang.parser import parse_stored
@@ -64,7 +62,7 @@ def changes_in(store: Store, from_version: int, to_version: int | None = None) -
     found = generated_changes(store, from_version, info.version, rows)
     dictionary = _dictionary_for(store, rows, max(from_version, 0), info.version) if found is None else found.dictionary
     change = change_of(rows, dictionary)
-    parts = [_with_sign(part, sign) for part in (change.holds, change.explicit) for sign in (1, -1)]
+    parts = [*by_sign(change.holds), *by_sign(change.explicit)]
     if found is not None:
         parts[:2] = (part.replaced(own) for part, own in zip(parts, (found.inserted, found.deleted), strict=False))
     versions = (info,) if from_version < 0 else (info, store.info(from_version))
@@ -102,20 +100,12 @@ def _predicates_of(rules: str) -> tuple[Predicate, ...]:
     return check(parse_stored(rules, "rules")).predicates
 
 
-def _with_sign(counts: Counts, sign: int) -> FactSet:
-    found = {}
-    for predicate, multiset in counts.items():
-        keys, weights = multiset.whole()
-        found[predicate] = Relation.from_run(Run.of(multiset.layout, keys[np.sign(weights) == sign]))
-    return FactSet(found)
-
-
 def _dictionary_for(store: Store, rows: pa.Table, *versions: int) -> Dictionary:
     """A dictionary with the terms that rows use; each term is in one of the versions.
 
     That of a snapshot costs nothing; otherwise the terms are read from the tables.
     """
-    ids = np.unique(np.concatenate([rows.column(name).drop_null().to_numpy() for name in _keys(rows)]))
+    ids = np.unique(np.concatenate([rows.column(name).drop_null().to_numpy() for name in ids_among(rows.column_names)]))
     snapshot = store.nearest_snapshot(versions[-1], within=NEAR)
     known = None if snapshot is None else mapped_terms(snapshot)
     if known is not None and (ids_of(known, ids) >= 0).all():
@@ -125,7 +115,3 @@ def _dictionary_for(store: Store, rows: pa.Table, *versions: int) -> Dictionary:
         for texts in store.terms_of(ids, version).column("text").chunks:
             found.encode(texts)
     return found
-
-
-def _keys(rows: pa.Table) -> list[str]:
-    return [name for name in rows.column_names if name == "predicate" or name[1:].isdigit()]

@@ -23,7 +23,7 @@ from everlog.engine.state import State
 from everlog.kb.explicit import Queued, applied
 from everlog.kb.rule_edits import Edit
 from everlog.lang.internal import LITERAL, VIOLATION
-from everlog.lang.syntax import Constant, Predicate
+from everlog.lang.syntax import Predicate, constants_of
 from everlog.profiling.watch import UNWATCHED, Watch
 from everlog.reasoning.change import ExplicitChange, SignedChange, compared
 from everlog.reasoning.equality import Equality
@@ -280,11 +280,8 @@ class Reasoner:
 
     def _encode_constants(self) -> None:
         """Give every constant of the rules an id, so that deriving facts makes no new ids."""
-        rules = self.program.program.rules
-        texts = {
-            t.text for rule in rules for atom in (rule.head, *rule.body) for t in atom.terms if isinstance(t, Constant)
-        }
-        self.constant_ids: Column = self.dictionary.encode(pa.array(sorted(texts), pa.large_string()))
+        texts = sorted(constant.text for constant in constants_of(self.program.program.rules))
+        self.constant_ids: Column = self.dictionary.encode(pa.array(texts, pa.large_string()))
         self._constants = Constants(self.dictionary)
 
     def _derived(

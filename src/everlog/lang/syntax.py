@@ -5,7 +5,7 @@ All types are frozen and compare by content; places do not take part in comparis
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
@@ -139,6 +139,12 @@ class Rule:
     @property
     def body(self) -> tuple[Atom, ...]:
         return self.positive + self.negative
+
+
+def constants_of(rules: Iterable[Rule]) -> list[Constant]:
+    """The different constants of rules, in the order of their first occurrences."""
+    atoms = (atom for rule in rules for atom in (rule.head, *rule.body))
+    return list(dict.fromkeys(term for atom in atoms for term in atom.terms if isinstance(term, Constant)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from everlog.store.rows import Ints
-
 Hashes = NDArray[np.uint64]
-
-PRIMES = [
-    np.uint64(prime)
-    for prime in (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
-]
-"""The constants of xxHash64."""
 
 SALT = np.array(
     [0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31], np.uint32
@@ -41,32 +33,13 @@ MOST_DIGITS = 5
 """Most digits of 7 bits that a size of 32 bits has."""
 
 
-def hashes(values: Ints) -> Hashes:
-    """The xxHash64, with seed 0, of the eight bytes of each value.
-
-    >>> import xxhash
-    >>> int(hashes(np.array([7]))[0]) == xxhash.xxh64_intdigest((7).to_bytes(8, "little"))
-    True
-    """
-    p1, p2, p3, p4, p5 = PRIMES
-    mixed = _turned(values.astype(np.int64, copy=False).view(np.uint64) * p2, 31) * p1
-    mixed ^= p5 + np.uint64(8)
-    mixed = _turned(mixed, 27) * p1 + p4
-    mixed = (mixed ^ (mixed >> np.uint64(33))) * p2
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * p3
-    return mixed ^ (mixed >> np.uint64(32))
-
-
-def _turned(numbers: Hashes, bits: int) -> Hashes:
-    return (numbers << np.uint64(bits)) | (numbers >> np.uint64(64 - bits))
-
-
 @dataclass(frozen=True, eq=False)
 class Bloom:
     """The filter of a column in a row group: the words of its blocks.
 
+    >>> from everlog.engine.hashing import hash_numbers
     >>> none, all_ = np.zeros((1, 8), np.uint32), np.full((1, 8), 2**32 - 1, np.uint32)
-    >>> [Bloom(words).may_have(hashes(np.array([1, 2]))).tolist() for words in (none, all_)]
+    >>> [Bloom(words).may_have(hash_numbers(np.array([1, 2]))).tolist() for words in (none, all_)]
     [[False, False], [True, True]]
     """
 

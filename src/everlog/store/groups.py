@@ -18,8 +18,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from everlog.engine.hashing import hash_numbers
 from everlog.engine.keys import Column
-from everlog.store.blooms import Bloom, hashes, read_bloom
+from everlog.engine.tables import PREDICATE, argument_name, argument_of
+from everlog.store.blooms import Bloom, read_bloom
 from everlog.store.files import open_file
 
 MOST_VALUES = 1 << 14
@@ -140,7 +142,7 @@ class Groups:
             return chosen & self.bounds.having(values) if len(values) <= MOST_VALUES else None
         if argument not in self.blooms or len(values) > MOST_HASHES:
             return None
-        hashed = hashes(values)
+        hashed = hash_numbers(values)
         found, (offsets, lengths) = chosen.copy(), self.blooms[argument]
         for number in np.flatnonzero(chosen & (lengths > 0)).tolist():
             try:
@@ -163,7 +165,7 @@ class Groups:
 def _footer(metadata: Any) -> Iterator[Ends]:
     """The rows and ranges of each row group of a file."""
     names = [metadata.schema.column(i).name for i in range(metadata.num_columns)]
-    places = names.index("predicate"), names.index("c0")
+    places = names.index(PREDICATE), names.index(argument_name(0))
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         (first, last), (low, high) = (_range(group.column(place).statistics) for place in places)
         yield group.num_rows, first, last, low, high
@@ -187,7 +189,7 @@ def _parts(groups: Sequence[Ends]) -> Iterator[tuple[int, int, int, int, int, in
 def _blooms(metadata: Any) -> dict[tuple[int, int], tuple[int, int]]:
     """The offsets and lengths of the Bloom filters of a file, by the numbers of row group and argument."""
     names = [metadata.schema.column(i).name for i in range(metadata.num_columns)]
-    columns = {i: int(name[1:]) for i, name in enumerate(names) if name[0] == "c" and name != "c0"}
+    columns = {i: number for i, number in enumerate(map(argument_of, names)) if number}
     found = {}
     for number, (column, argument) in itertools.product(range(metadata.num_row_groups), columns.items()):
         chunk = metadata.row_group(number).column(column)
@@ -226,7 +228,7 @@ def touches(rows: pa.Table, bounds: ArgumentBounds) -> Touches | None:
     if rows.num_rows > MOST_VALUES:
         return None
     numbers = rows.column("predicate").to_numpy()
-    columns = [rows.column(name).to_numpy() for name in rows.column_names if name[0] == "c" and name[1:].isdigit()]
+    columns = [rows.column(name).to_numpy() for name in rows.column_names if argument_of(name) is not None]
     found = {}
     for number in np.unique(numbers).tolist():
         mine = numbers == number

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from everlog.engine.tables import PREDICATE, argument_names
+from everlog.engine.tables import PREDICATE, argument_names, argument_of
 
 FORMAT = 1
 """Version of the format that is written; stores of a higher version are refused."""
@@ -34,6 +34,9 @@ WEIGHTS = tuple(WEIGHT_TYPES)
 
 COUNTERS = ("nr", "rec")
 """The weights that count instances of rules, which not every version has."""
+
+FEEDING = ("explicit", *COUNTERS)
+"""Names of weights: a fact for which one of these is above zero feeds the module of its predicate."""
 
 _TERM_FIELDS: list[Any] = [pa.field("id", pa.int64(), nullable=False), pa.field("text", pa.string(), nullable=False)]
 TERMS = pa.schema(_TERM_FIELDS)
@@ -62,7 +65,7 @@ def width_of(names: Iterable[str]) -> int:
     >>> width_of(["predicate", "c0", "c1", "c2", "holds"]), width_of(["predicate"])
     (3, 2)
     """
-    return max(MIN_WIDTH, *(1 + int(name[1:]) for name in names if name[0] == "c" and name[1:].isdigit()), 0)
+    return max([MIN_WIDTH, *(1 + number for number in map(argument_of, names) if number is not None)])
 
 
 def conform(batch: pa.RecordBatch | pa.Table, width: int) -> pa.Table:

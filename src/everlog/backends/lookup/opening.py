@@ -19,9 +19,7 @@ from everlog.reasoning.names import Algorithm
 from everlog.store import VersionInfo
 from everlog.store.codec import COUNTED
 from everlog.store.loading import generated_in
-
-FEEDING = ("explicit", "nr", "rec")
-"""Names of weights: a fact for which one of these is above zero feeds the module of its predicate."""
+from everlog.store.schema import FEEDING
 
 
 def opened(

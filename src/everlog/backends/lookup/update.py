@@ -34,7 +34,7 @@ from everlog.engine.relation import Relation
 from everlog.ingest.room import own_share
 from everlog.ingest.spill import distinct
 from everlog.ingest.tasks import Runner
-from everlog.lang.syntax import Constant, Predicate
+from everlog.lang.syntax import Predicate, constants_of
 from everlog.reasoning.seen_change import SeenChange
 from everlog.store import Store
 from everlog.store.codec import changed_rows
@@ -181,9 +181,7 @@ def _facts(rows: pa.Table | None, names: HashedNames, looked_up: LookedUpFacts) 
 
 def _constants(program: StratifiedProgram, names: HashedNames, looked_up: LookedUpFacts) -> dict[str, int]:
     """The numbers of the constants in rules, by their texts."""
-    rules = [rule for stratum in program.strata for rule in stratum.rules]
-    terms = {term for rule in rules for atom in (rule.head, *rule.body) for term in atom.terms}
-    constants = [term for term in terms if isinstance(term, Constant)]
+    constants = constants_of(rule for stratum in program.strata for rule in stratum.rules)
     numbers = looked_up.numbering.numbers(np.array([names.constant(term) for term in constants], np.int64))
     return dict(zip((term.text for term in constants), numbers.tolist(), strict=True))
 

@@ -16,7 +16,7 @@ Every threshold is a setting that the plan prints. A stratum whose components di
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -33,7 +33,7 @@ from everlog.analysis.stratify import Stratum
 from everlog.engine.hashing import hash_text
 from everlog.engine.tables import argument_name, argument_names
 from everlog.lang.printer import print_rule
-from everlog.lang.syntax import Constant, Predicate, Rule
+from everlog.lang.syntax import Predicate, Rule, constants_of
 from everlog.reasoning.modules.closure.description import Closure
 from everlog.reasoning.modules.union.description import VirtualUnion
 
@@ -233,7 +233,7 @@ def decomposed(
     from everlog.backends.spark.decomposed import close_decomposed
 
     assert plan.decomposition is not None
-    constants = {text: hash_text(text, plan.settings.salt) for text in _constants(plan.rules)}
+    constants = {c.text: hash_text(c.text, plan.settings.salt) for c in constants_of(plan.rules)}
     return close_decomposed(
         session,
         plan.rules,
@@ -385,11 +385,6 @@ def limit(settings: object, name: str) -> str:
     '(shared-facts 12,000,000)'
     """
     return f"({name.replace('_', '-')} {getattr(settings, name):,})"
-
-
-def _constants(rules: Iterable[Rule]) -> list[str]:
-    atoms = (atom for rule in rules for atom in (rule.head, *rule.body))
-    return list(dict.fromkeys(term.text for atom in atoms for term in atom.terms if isinstance(term, Constant)))
 
 
 def _empty(session: SparkSession, arity: int) -> DataFrame:

@@ -19,6 +19,7 @@ from everlog.backends.spark.factset import FrameSet, PendingFacts, Predicates
 from everlog.backends.spark.rows import GROUP, TaskIds, Written
 from everlog.backends.spark.sharing import in_one_task
 from everlog.backends.spark.workspace import Workspace
+from everlog.engine.tables import argument_names
 from everlog.reasoning.modules.kinds import implementation
 from everlog.reasoning.modules.union.description import VirtualUnion
 from everlog.store.groups import Mask, Place, joined
@@ -121,10 +122,11 @@ def _united(space: Workspace, module: VirtualUnion, facts: FrameSet, is_scan: bo
         found = []
         for part in (part for part in module.parts if part.predicate in parts.possible):
             rows = parts.frame([part.predicate], None if part.inverted else mask)
-            first, second = ("c1", "c0") if part.inverted else ("c0", "c1")
+            names = argument_names(2)
             number = F.lit(space.names.id(module.predicate)).cast("long").alias("predicate")
-            turned = [F.col(first).alias("c0"), F.col(second).alias("c1"), *map(F.col, space.keys[3:])]
-            found.append(rows.select(number, *turned))
+            swapped = names[::-1] if part.inverted else names
+            turned = [F.col(one).alias(name) for one, name in zip(swapped, names, strict=True)]
+            found.append(rows.select(number, *turned, *space.keys[3:]))
         rows = functools.reduce(lambda a, b: a.unionAll(b), found)
         return rows if len(found) == 1 else rows.distinct()
 

@@ -17,7 +17,7 @@ from everlog.engine.factset import FactSet
 from everlog.engine.keys import BLOCK_ROWS, Column, columns_of
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
-from everlog.lang.syntax import Constant, Predicate, Rule
+from everlog.lang.syntax import Predicate, Rule, constants_of
 
 GROUP = "part"
 """The name of the column with the number of the set that a fact belongs to."""
@@ -37,10 +37,9 @@ class TaskIds:
 
     @classmethod
     def of(cls, space: Workspace, predicates: Iterable[Predicate], rules: Iterable[Rule] = ()) -> TaskIds:
-        terms = [term for rule in rules for atom in (rule.head, *rule.body) for term in atom.terms]
         return cls(
             tuple((space.names.id(p), p) for p in dict.fromkeys(predicates)),
-            {term.text: space.names.constant(term) for term in terms if isinstance(term, Constant)},
+            {constant.text: space.names.constant(constant) for constant in constants_of(rules)},
             tuple(space.keys),
             str(space.directory),
         )

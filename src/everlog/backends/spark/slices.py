@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from everlog.backends.spark.sharing import Array, map_array, new_directory, write_arrays
 from everlog.engine.factset import FactSet
+from everlog.engine.hashing import MULTIPLIER
 from everlog.engine.keys import Keys, Layout, layout_for, unpack
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
@@ -79,7 +80,7 @@ def slots_of(layout: Layout, keys: Keys, leading: int, slices: int) -> npt.NDArr
     mixed = np.zeros(len(keys), np.uint64)
     for position in range(leading):
         mixed ^= unpack(layout, keys, position).view(np.uint64)
-        mixed *= np.uint64(0x9E3779B97F4A7C15)
+        mixed *= MULTIPLIER
         mixed ^= mixed >> np.uint64(32)
     return (mixed % np.uint64(slices)).astype(np.uint16)
 

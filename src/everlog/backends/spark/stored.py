@@ -29,7 +29,7 @@ from everlog.lang.syntax import Predicate
 from everlog.store import Store
 from everlog.store.groups import Chosen, Groups, Mask, Place, Touches, touches
 from everlog.store.layout import writer_of
-from everlog.store.schema import WEIGHT_TYPES
+from everlog.store.schema import FEEDING, WEIGHT_TYPES
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -89,7 +89,7 @@ class StoredFacts:
         shown = {name: predicate for predicate, name in hidden.items()}
 
         def summed(wanted: Predicates, mask: Mask | None) -> DataFrame:
-            reasons = [F.coalesce(F.col(name), F.lit(0)).cast("long") for name in ("explicit", "nr", "rec")]
+            reasons = [F.coalesce(F.col(name), F.lit(0)).cast("long") for name in FEEDING]
             weight = (reasons[0] + reasons[1] + reasons[2]).alias(WEIGHT)
             mine = frozenset(shown[name] for name in wanted)
             rows = self._rows(self._chosen(mine, mask), mine, weight).where(f"{WEIGHT} != 0")

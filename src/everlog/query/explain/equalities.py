@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from everlog.engine.factset import FactSet
-from everlog.engine.keys import Column
+from everlog.engine.keys import ID_BITS, Column
 from everlog.engine.reach import Reach
 from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.query.explain.build import ProofBuilder
@@ -55,14 +55,14 @@ class Edges:
         keys, order = self._sorted
         found = np.full(len(sources), -1, np.int64)
         for one, other in ((targets, sources), (sources, targets)):
-            wanted = one << 32 | other
+            wanted = one << ID_BITS | other
             at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
             found = np.where(keys[at] == wanted, order[at], found)
         return found
 
     @cached_property
     def _sorted(self) -> tuple[Column, Column]:
-        keys = self.terms[0] << 32 | self.terms[1]
+        keys = self.terms[0] << ID_BITS | self.terms[1]
         order = np.argsort(keys)
         return keys[order], order
 

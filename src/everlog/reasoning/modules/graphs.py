@@ -13,14 +13,12 @@ from types import MappingProxyType
 from everlog.analysis.modules.hidden import is_inner
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
-from everlog.engine.difference import facts_changed, signed_keys
+from everlog.engine.difference import by_sign, facts_changed
 from everlog.engine.factset import NONE, FactSet, as_local
 from everlog.engine.match import Engine
-from everlog.engine.multiset import Counts
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
-from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.modules.changed import RelationChange
 from everlog.reasoning.modules.kinds import implementation
@@ -92,8 +90,8 @@ class Derived:
 def derived_since(engine: Engine, program: StratifiedProgram, old: FactSet, inputs: FactSet) -> Derived:
     """The facts with those of modules, repaired from ``old``, earlier facts with those of modules."""
     read = {predicate for module in program.special for predicate in module.inputs}.difference(program.external)
-    changed = facts_changed(old.restricted(read), inputs.restricted(read))
-    now = Derived(inputs, _with_sign(changed, -1), _with_sign(changed, 1))
+    inserted, deleted = by_sign(facts_changed(old.restricted(read), inputs.restricted(read)))
+    now = Derived(inputs, deleted, inserted)
     for stratum in program.strata:
         now = _followed(engine, stratum, old, now)
     return now
@@ -133,11 +131,3 @@ def _ordered(modules: Sequence[SpecialModule]) -> list[SpecialModule] | None:
         found += ready
         left = [module for module in left if module not in ready]
     return found
-
-
-def _with_sign(changed: Counts, sign: int) -> FactSet:
-    found = {}
-    for predicate, multiset in changed.items():
-        plus, minus = signed_keys(multiset)
-        found[predicate] = Relation.from_run(Run.of(multiset.layout, plus if sign > 0 else minus))
-    return FactSet(found)
