@@ -71,7 +71,7 @@ def _brought_back(
     if fed is None:
         return None
     engine = Engine(len(later.dictionary), Constants(later.dictionary))
-    back = derived_since(engine, program, kb.inner_facts(), inputs(engine, program, earlier.facts, fed))
+    back = derived_since(engine, program, kb.facts_with_hidden(), inputs(engine, program, earlier.facts, fed))
     inserted, deleted = ({p: part.relation(p) for p in predicates} for part in (back.gone, back.fresh))
     return Generated(later.dictionary, inserted, deleted)
 

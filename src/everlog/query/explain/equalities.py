@@ -197,7 +197,12 @@ def _at_level(reasoner: ReasonedProgram, subject: Subject, level: Level) -> Subj
     facts = level.materialisation.facts.fitted(universe)
     explicit = level.materialisation.explicit.fitted(universe)
     return replace(
-        subject, facts=facts, explicit=explicit, inner=facts, partition=partition, engine=reasoner.engine(partition)
+        subject,
+        facts=facts,
+        explicit=explicit,
+        with_hidden=facts,
+        partition=partition,
+        engine=reasoner.engine(partition),
     )
 
 
