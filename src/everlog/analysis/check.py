@@ -132,6 +132,7 @@ def unknown_predicate(predicate: Predicate, known: Iterable[Predicate], place: P
 
 
 _MOST_NAMED = 8
+"""Maximum number of known predicates that a hint names."""
 
 
 def _some_names(known: Iterable[Predicate]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from everlog.analysis.check import CheckedProgram
-from everlog.analysis.fact_warnings import Given, about_deletions, about_facts, about_rules
+from everlog.analysis.fact_warnings import ExplicitPredicates, about_deletions, about_facts, about_rules
 from everlog.lang.errors import Diagnostic, Place
 from everlog.lang.kinds import ANY, Kinds, joined
 from everlog.lang.syntax import Predicate, Rule
@@ -32,7 +32,7 @@ class GivenFacts:
     """The predicates of the explicit facts, with a superset of the kinds of terms in their columns.
 
     Deletions do not remove kinds. ``known`` are predicates that are not new whether they have facts or not; ``merged``
-    is as in :class:`Given`.
+    is as in :class:`ExplicitPredicates`.
 
     >>> from everlog.analysis.check import check
     >>> from everlog.lang.parser import parse_program
@@ -70,11 +70,11 @@ class GivenFacts:
                     self._named[predicate] = (named or {}).get(predicate)
 
     def news(self, program: CheckedProgram, *, whole: bool = True) -> list[Diagnostic]:
-        """The warnings about facts added since the last call; see :class:`Given` for ``whole``."""
+        """The warnings about facts added since the last call; see :class:`ExplicitPredicates` for ``whole``."""
         if not self._before:
             return []
         before = {predicate: self._before.get(predicate, kinds) for predicate, kinds in self.kinds.items()}
-        given = Given(self.kinds, self._named, whole, self._merged)
+        given = ExplicitPredicates(self.kinds, self._named, whole, self._merged)
         found = about_facts(program, given, {p: kinds for p, kinds in before.items() if kinds is not None}, self._known)
         warnings = list(found)
         self._before, self._named = {}, {}
@@ -88,7 +88,7 @@ class GivenFacts:
         self, program: CheckedProgram, added: Iterable[Rule], old: CheckedProgram, *, whole: bool
     ) -> list[Diagnostic]:
         """The warnings about rules that were added to an old program."""
-        given = Given(self.kinds, whole=whole, merged=self._merged)
+        given = ExplicitPredicates(self.kinds, whole=whole, merged=self._merged)
         return list(about_rules(program, added, given, old))
 
     def stored(self, program: CheckedProgram) -> StoredKinds:

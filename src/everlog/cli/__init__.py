@@ -8,6 +8,7 @@ import signal
 import sys
 
 INTERRUPTED = 130
+"""The exit status of an interrupted command, as shells have it for Ctrl+C."""
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from everlog.lang.layout import counted
 from everlog.lang.syntax import Predicate
 
 MOST_SHOWN = 5
+"""Maximum number of predicates that a warning names for one reason."""
 
 
 @dataclass

@@ -21,6 +21,7 @@ from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, EverlogError, Place
 
 DONE, WRONG, INTERRUPTED = 0, 1, 130
+"""Exit statuses; the last one is that of shells for Ctrl+C."""
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -38,11 +38,13 @@ NO_POSITIONS: Positions = np.empty(0, np.int32)
 NO_ROW = graphs.NO_ROW
 
 SEGMENT = 1 << 12
+"""Half the number of words reserved first for new rows; each further reservation is twice as large."""
+
 LARGEST_SEGMENT = 1 << 22
-"""Words reserved for new rows at a time, at first and at most."""
+"""Maximum number of words reserved at a time, unless the rows of one component need more."""
 
 REPACKED_FROM = 1 << 16
-"""Least number of words of which more than half are unused, for rows to be written anew."""
+"""Minimum number of words for rows to be written anew when more than half of the words are unused."""
 
 SPARSE = 8
 """Vertices are numbered by a table, not by sorting, if at least one in this many possible numbers is a vertex."""

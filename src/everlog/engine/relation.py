@@ -42,7 +42,7 @@ from everlog.engine.keys import (
 from everlog.engine.runs import Run, merge_keys, merge_runs, prefix_range, table_of, wide_contained
 
 REMEMBERED = 1 << 20
-"""Least number of terms in the tables that remember counts of a base; a table may have as many terms as the base has
+"""Minimum number of terms in the tables that remember counts of a base; a table may have as many terms as the base has
 facts."""
 
 REWRITE_SHARE = 4

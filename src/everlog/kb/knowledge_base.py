@@ -645,7 +645,7 @@ class KnowledgeBase:
         return self.up_to_date().stored(generated)
 
     def facts_with_hidden(self) -> FactSet:
-        """The facts as reasoning keeps them, with those that feed modules under hidden names."""
+        """The facts as reasoning keeps them: those that feed modules are under their hidden names."""
         return self.up_to_date().with_hidden().facts
 
     def save(

@@ -76,6 +76,7 @@ class TooManyClausesError(ValueError):
 
 
 MOST_CLAUSES = 4096
+"""Maximum number of clauses that an axiom may stand for."""
 
 
 def clauses(signed: Sequence[Signed], body: Sequence[Atom] = ()) -> list[Clause]:

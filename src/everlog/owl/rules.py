@@ -38,7 +38,10 @@ Bound = Literal["lower", "upper"]
 
 _NAMES = "xyzuvw"
 MOST_CONSTANTS = 100
+"""Maximum number of new individuals for one minimum cardinality."""
+
 MOST_PAIRS = 100_000
+"""Maximum square of the number of individuals that an axiom makes pairwise equal or different."""
 
 DISJUNCTION = "a disjunction follows, and which part of it holds is not known"
 EXISTENTIAL = "something unnamed follows to exist"

@@ -20,7 +20,7 @@ from everlog.store.transaction import Transaction, begin
 from everlog.store.versions import VersionInfo
 
 MOST_SMALL_FILES = 32
-"""Most small files that a write leaves; more are merged."""
+"""Maximum number of small files that a write leaves; more are merged."""
 
 FEWEST_ROWS = 100_000
 """Rows below which a store is never rewritten as a whole, and below which a file counts as small."""

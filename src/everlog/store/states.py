@@ -28,7 +28,7 @@ WHOLE_SHARE = 8
 """A whole snapshot is written once the layers are more than 1/N of what is under them."""
 
 GROWTH = 4
-"""Least ratio of the size of a layer to that of the layer above it; a smaller layer is included in the one above."""
+"""Minimum ratio of the size of a layer to that of the layer above it; a smaller layer is included in the one above."""
 
 SMALL = 1 << 16
 """Integers below which a layer is included in the one above it in any case."""

@@ -31,7 +31,7 @@ def _index(keys, size):
 
 @njit(cache=True, nogil=True)
 def _heights(head, offsets, leaf, starts, places, step_of):
-    """The least height of a proof of each fact by the steps, -1 if there is none; leaves have 0."""
+    """For each fact the minimum height of a proof by the steps, -1 if it has none; leaves have 0."""
     height = np.full(leaf.shape[0], np.int32(-1), np.int32)
     queue = np.empty(leaf.shape[0], np.int64)
     size, at = 0, 0

@@ -31,8 +31,10 @@ MERGED = Predicate(".merged", 3)
 """The facts of many small relations as triples; see :meth:`TripleGraph.merged`."""
 
 MANY = 64
+"""Minimum number of options of a pattern for its small relations to be matched as one relation."""
+
 SMALL = 2000
-"""Minimum number of options of a pattern from which relations below this number of facts are matched as one."""
+"""Maximum number of facts of a small relation."""
 
 
 def iri_of(predicate: Predicate) -> str:

@@ -19,6 +19,7 @@ from everlog.reasoning.modules.closure.description import Closure, Transition
 from everlog.reasoning.modules.closure.shapes import Linear, Misfit, flaw_of, shape_of
 
 BETWEEN, LAST = 1, 0
+"""The states of the closure: of pairs that start at the constant and are extended, and of all pairs."""
 
 ANY = Variable(" any")
 """Takes the place of the constant; no variable of a program has this name."""
@@ -80,4 +81,4 @@ def _edges(reads: Sequence[ReadRule], component: Component, side: str) -> list[E
         return None
     if not isinstance(shape, Linear) or shape.again or shape.side != side:
         return None
-    return [arm.edges[0] for arm in shape.arms] if all(len(arm.edges) == 1 for arm in shape.arms) else None
+    return [rule.edges[0] for rule in shape.rules] if all(len(rule.edges) == 1 for rule in shape.rules) else None

@@ -75,7 +75,7 @@ class PairSource:
 
 
 @dataclass
-class Spent:
+class LookupCost:
     """The number of pairs that were looked up in the parts of a union so far."""
 
     pairs: int = 0
@@ -86,7 +86,7 @@ class United:
     """Pairs that are in at least one of the parts, each once; see the module."""
 
     parts: tuple[PairSource, ...]
-    _spent: Spent = field(default_factory=Spent, repr=False, compare=False)
+    _cost: LookupCost = field(default_factory=LookupCost, repr=False, compare=False)
 
     is_counted: ClassVar[bool] = True
 
@@ -134,8 +134,8 @@ class United:
         """The pairs that only the later parts have, if they are listed or are to be listed now; otherwise None.
         ``pairs`` more pairs are looked up."""
         if "_listed" not in self.__dict__:
-            self._spent.pairs += pairs + CALL
-            if self._spent.pairs < self.later or not self._is_listable:
+            self._cost.pairs += pairs + CALL
+            if self._cost.pairs < self.later or not self._is_listable:
                 return None
         return self._listed
 
@@ -190,7 +190,7 @@ class United:
             if not len(at):
                 yield rows, others
                 continue
-            self._spent.pairs += len(at)
+            self._cost.pairs += len(at)
             lead, other = terms[rows[at]], others[at]
             kept = np.ones(len(rows), np.bool_)
             kept[at] = self._not_before(number, lead << ID_BITS | other if column == 0 else other << ID_BITS | lead)
