@@ -103,7 +103,7 @@ def _parts(state: State, predicate: Predicate) -> Iterator[tuple[int, Held]]:
             assert relation.base is None, "layers have listed facts"
             for run in relation.runs:
                 yield part, run
-            for run in relation.gone:
+            for run in relation.tombstones:
                 yield part + 1, run
     for part, counts in ((NR, state.nr), (REC, state.rec)):
         if counts is not None and (multiset := counts.get(predicate)) is not None:
@@ -282,7 +282,7 @@ class _Reader:
         for number, found in enumerate(self._relations):
             runs, gone = tuple(parts[2 * number]), tuple(parts[2 * number + 1])
             if runs:
-                same = (relation for relation in made if (relation.runs, relation.gone) == (runs, gone))
+                same = (relation for relation in made if (relation.runs, relation.tombstones) == (runs, gone))
                 found[predicate] = next(same, None) or Relation(layout, runs, gone)
                 made.append(found[predicate])
         for number, counts in enumerate(self._counts):

@@ -109,7 +109,7 @@ def _renumbered(keys: Keys, ids: Column) -> Keys:
 
 def _blocks(relation: Relation) -> Iterator[Keys]:
     """All pairs of a relation; in several blocks if it has a form of its own."""
-    if relation.base is not None and not relation.runs and not relation.gone:
+    if relation.base is not None and not relation.runs and not relation.tombstones:
         yield from relation.base.blocks(0, BLOCK_ROWS)
         return
     keys = relation.keys()

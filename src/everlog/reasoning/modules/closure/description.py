@@ -1,4 +1,4 @@
-"""Closures: rules over binary predicates that close what comes from elsewhere."""
+"""Closures: rules over binary predicates that close the facts given for them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Transition:
 
 @dataclass(frozen=True)
 class Closure(SpecialModule):
-    """Rules that close what comes from elsewhere.
+    """Rules that close external facts.
 
     X_p below are the facts of ``external[p]``: all explicit facts of p and what rules outside the
     module derive for it.

@@ -49,7 +49,7 @@ class PairSource:
     def blocks(self, column: int, block: int) -> Iterator[Keys]:
         """All pairs in blocks, each with ascending leads; a graph is not inverted for it."""
         base, own = self.relation.base, self._own(column)
-        if not isinstance(base, Closed) or own == base.lead or self.relation.runs or self.relation.gone:
+        if not isinstance(base, Closed) or own == base.lead or self.relation.runs or self.relation.tombstones:
             return self.relation.blocks(own, block)
         return (np.sort(swapped(keys)) for keys in base.blocks(base.lead, block))
 
@@ -59,7 +59,7 @@ class PairSource:
     def flattened(self) -> Iterator[PairSource]:
         """The parts of this part if it is a union itself; otherwise this part."""
         base = self.relation.base
-        if isinstance(base, United) and not self.relation.runs and not self.relation.gone:
+        if isinstance(base, United) and not self.relation.runs and not self.relation.tombstones:
             for part in base.parts:
                 yield PairSource(part.relation, part.inverted != self.inverted)
         else:
@@ -71,7 +71,9 @@ class PairSource:
         base = mine.base
         if self.inverted == other.inverted or base is not theirs.base or not isinstance(base, Closed):
             return None
-        return base if base.is_whole and not (mine.runs or mine.gone or theirs.runs or theirs.gone) else None
+        return (
+            base if base.is_whole and not (mine.runs or mine.tombstones or theirs.runs or theirs.tombstones) else None
+        )
 
 
 @dataclass
@@ -180,7 +182,7 @@ class United:
             yield from self._part_matches(number, column, terms, block)
 
     def _part_matches(self, number: int, column: int, terms: Column, block: int) -> Iterator[tuple[Column, Column]]:
-        """Those of a part that no part before has."""
+        """The matches of one part without those of earlier parts."""
         if not number or self._is_disjoint(number):
             yield from self.parts[number].matches(column, terms, block)
             return
@@ -238,7 +240,7 @@ class United:
         return keys if column == 0 else swapped(keys)
 
     def _part_blocks(self, number: int, column: int, block: int) -> Iterator[Keys]:
-        """Those of a part that no part before has."""
+        """The pairs of one part without those of earlier parts."""
         for keys in self.parts[number].blocks(column, block):
             if not number or self._is_disjoint(number):
                 yield keys
