@@ -60,7 +60,7 @@ class SeenChange:
         return self._listed(self.deleted, self.change.deleted)
 
     def counted(self, counts: C) -> C:
-        """Counters, or differences of counters, without those of facts that follow from others within a module."""
+        """Counters, or differences of counters, without those of facts internal to modules."""
         inside = [hidden for predicate, hidden in self.hidden.items() if is_intermediate(predicate)]
         rest = counts.restricted([p for p in counts if p not in inside]) if inside else counts
         return rest.renamed(self._shown)
