@@ -118,7 +118,7 @@ def _missing(program: CheckedProgram, rules: Iterable[Rule], given: Mapping[Pred
 
 
 def _probably_meant(missing: Collection[Predicate], fresh: Iterable[Predicate]) -> dict[Predicate, Predicate]:
-    """For predicates without facts, the one that was probably meant, among those that no rule reads."""
+    """For each predicate without facts, the unread predicate with facts that was probably meant."""
     of_name = {predicate.name: predicate for predicate in fresh}
     names = dict.fromkeys(predicate.name for predicate in missing)
     near = dict(likely_typos([name for name in names if name not in of_name], of_name))

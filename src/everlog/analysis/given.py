@@ -49,8 +49,7 @@ class GivenFacts:
         self._known = known
         self._merged = merged
         self._before: dict[Predicate, Kinds | None] = {}
-        """The predicates of :attr:`kinds` that changed since the last warnings, with the kinds that were known
-        before."""
+        """The predicates of :attr:`kinds` that changed since the last warnings, with their previous kinds."""
         self._named: dict[Predicate, Place | None] = {}
 
     def copy(self) -> GivenFacts:
@@ -92,7 +91,7 @@ class GivenFacts:
         return list(about_rules(program, added, given, old))
 
     def stored(self, program: CheckedProgram) -> StoredKinds:
-        """The kinds as a store keeps them: of predicates that the rules have, and of bare names, which are few."""
+        """The kinds that a store keeps: of the predicates in rules, and of bare names, which are few."""
         mine = set(program.predicates)
         kept = (predicate for predicate in self.kinds if predicate in mine or not predicate.name.startswith("<"))
         return {str(predicate): list(self.kinds[predicate]) for predicate in kept}

@@ -1,4 +1,4 @@
-"""Put modules and the rules around them into strata: program with modules from one without."""
+"""Strata of a program with special modules, made from those of the program without them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from everlog.analysis.stratify import Kind, StratifiedProgram, Stratum, group_by
 from everlog.lang.syntax import Predicate, Rule
 
 Position = tuple[int, int]
-"""A level, and 0 for rules or the number of a module on that level, which come after the rules."""
+"""A level, and a number within it: 0 for rules, otherwise the number of a module. Modules come after the rules."""
 
 
 def with_modules(program: StratifiedProgram, kinds: Detections) -> StratifiedProgram:
     """The program with the modules that some kinds make of its rules.
 
-    Those that what feeds them does not depend on are in strata of their own (:func:`with_outer`); those
-    among rules that depend on them are modules of the stratum of these (:func:`with_inside`).
+    A module whose inputs do not depend on it gets its own stratum (:func:`with_outer`); others join the stratum of the
+    rules that depend on them (:func:`with_inside`).
     """
     kinds = tuple(kinds)
     outer = with_outer(program, kinds)
@@ -91,7 +91,7 @@ def _module_strata(modules: Iterable[SpecialModule], stratum_of: Mapping[Predica
 
 
 def _positions(found: Detected, kind: Kind) -> dict[Predicate, Position]:
-    """Where each derived predicate comes in the order of strata."""
+    """The position of each derived predicate in the order of strata."""
     graph = dependencies(found.outside)
     modules = {each.predicates[0]: each for each in found.modules}
     positions: dict[Predicate, Position] = {}
@@ -117,5 +117,5 @@ def _rules_level(
 
 
 def _step(below: Iterable[Position], above: bool, least: int) -> int:
-    """The lowest level that is not below these, or above all of them."""
+    """The highest of these levels, plus one if ``above``; at least ``least``."""
     return max([least, *(level + above for level, _ in below)])

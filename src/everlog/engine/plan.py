@@ -80,7 +80,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """The plans of a rule for relations of some sizes, and one that gives the heads in groups, if none of them does."""
+    """Candidate plans of a rule for relations of some sizes, and a grouped alternative."""
 
     plans: tuple[Plan, ...]
     lead: int = 0

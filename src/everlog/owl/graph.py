@@ -34,7 +34,7 @@ class NotUnderstoodError(ValueError):
 
 @dataclass(frozen=True)
 class OntologyGraph:
-    """Triples as texts, each once, in the order in which they were read.
+    """Distinct triples as texts, in the order in which they were read.
 
     >>> graph = OntologyGraph.of([("_:l", FIRST, "1"), ("_:l", REST, NIL), ("<a>", TYPE, "<C>")])
     >>> graph.members("_:l"), graph.types("<a>")
@@ -118,7 +118,7 @@ def _read(paths: Sequence[str], options: ReadOptions, work: Path) -> Document:
 
 
 def triples_in(batch: pa.RecordBatch) -> Iterator[Triple]:
-    """Facts as triples again: ``C(s)`` is ``s rdf:type C``."""
+    """The triples of facts, the inverse of reading: ``C(s)`` is ``s rdf:type C``."""
     columns = (batch.column(name).to_pylist() for name in ("predicate", "c0", "c1"))
     for predicate, subject, value in zip(*columns, strict=True):
         name = predicate[:-2]

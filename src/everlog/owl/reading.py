@@ -31,7 +31,7 @@ _PATH = re.compile(r"[^(\[@%]*\.\w+")
 
 @dataclass(frozen=True)
 class ProgramRead:
-    """A program, the ontologies that have to be read as facts with it, and warnings about it."""
+    """A program, the ontologies whose triples are facts of it, and warnings about it."""
 
     program: Program
     facts: tuple[str, ...] = ()

@@ -191,7 +191,7 @@ class _AxiomTranslation:
                 self._reason(LITERALS)
 
     def _fresh(self, exists: AtLeastValues, body: tuple[Atom, ...]) -> None:
-        """Add rules that give the term new constants as values of the property."""
+        """Add rules that give the term fresh constants as values of the property."""
         if exists.number > MOST_CONSTANTS:
             self._reason(f"it would take {exists.number:,} new individuals")
             return

@@ -86,7 +86,7 @@ def repair(path: Path | str) -> RepairedStore:
 
 
 def _unusable(table: Path, newest: int | None) -> Iterator[tuple[Path, str]]:
-    """The parts of a log above its newest version, and checkpoints that cannot be used."""
+    """The parts of a log that are newer than its newest whole version, and unusable checkpoints."""
     last = -1 if newest is None else newest
     for version, entry in sorted(entries_in(table).items()):
         if version > last:

@@ -21,7 +21,7 @@ from everlog.store.codec import COUNTED
 from everlog.store.loading import generated_in
 
 FEEDING = ("explicit", "nr", "rec")
-"""Names of weights: a fact for which one of these is above zero feeds the module of its predicate."""
+"""Weights that make a fact an input of its module if positive."""
 
 
 def opened(

@@ -126,8 +126,8 @@ def survey(head, offsets, body, leaf, expanded, final, goals):
 
 @njit(cache=True, nogil=True)
 def choose(order, head, offsets, body, leaf):
-    """The step by which each fact is proved, -1 for none: of those in ``order`` the one that makes the smallest proof,
-    and of these the first. The order has a step after all those that prove facts of its body.
+    """For each fact the step of its smallest proof, or -1. Of several such steps it is the first in ``order``, which
+    has a step after all those that prove facts of its body.
 
     Returned are the steps and the sizes of the proofs, in which a fact counts as often as it is used.
     """

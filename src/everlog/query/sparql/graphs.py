@@ -78,7 +78,7 @@ class TripleGraph:
         return {iri_of(p): p for p in self.facts if p.arity == arity and not is_internal(p)}
 
     def __len__(self) -> int:
-        """The number of triples, if no triple comes from two facts."""
+        """The number of triples; a triple that comes from two facts is counted twice."""
         return sum(len(self.facts[p]) for p in self.predicates())
 
     def predicates(self) -> Iterator[Predicate]:

@@ -45,7 +45,7 @@ MOST = np.iinfo(np.int32).max
 
 @dataclass(frozen=True)
 class RequiredColumns:
-    """The need of a pattern: some of its variables, as a multiset or only as a set.
+    """The variables of a pattern that are used above it, and whether solutions are needed as a multiset or as a set.
 
     ``enough`` is the number of solutions that suffice, if not all are needed: any of them, but the solutions for a
     smaller number are the first of those for a larger one.
@@ -71,7 +71,9 @@ class Matcher:
         self._engine: Engine | None = None
 
     def first_engine(self, least: int = 0) -> Engine:
-        """An engine for needs with ``enough``: it matches in small blocks of constant size."""
+        """An engine for patterns of which ``enough`` solutions are required: it matches in small blocks of constant
+        size.
+        """
         return Engine(self.engine(least).universe, self.terms, limits=self.limits, block=FIRST)
 
     def engine(self, least: int = 0) -> Engine:

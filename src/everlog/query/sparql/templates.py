@@ -50,7 +50,8 @@ class TemplateInstantiation:
         return self._blanks[term.name]
 
     def triple(self, triple: Triple, graph: Term | None = None, *, literal_subjects: bool = False) -> SolutionTable:
-        """The instances of one triple of the template; those that are not triples are left out.
+        """The instances of one triple of the template that are triples of RDF. With a graph there is a column for it,
+        too.
 
         With a graph there is a column for it, too.
         """
