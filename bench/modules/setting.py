@@ -46,7 +46,7 @@ class State:
         """The memory of facts, explicit facts and bookkeeping; arrays that relations share are counted once."""
         held: dict[int, int] = {}
         for relation in (*self.facts.values(), *self.kept.explicit.values()):
-            held.update((id(run), run.nbytes) for run in relation.runs + relation.gone)
+            held.update((id(run), run.nbytes) for run in relation.runs + relation.tombstones)
             if relation.base is not None:
                 held[id(getattr(relation.base, "graph", relation.base))] = relation.base.nbytes
         return sum(held.values()) + self.kept.nbytes

@@ -56,7 +56,7 @@ class Setting:
         """
         fits = (int, float) if self.kind is float else self.kind
         if not isinstance(value, fits) or (isinstance(value, bool) and self.kind is not bool):
-            return f"is not {KINDS[self.kind]}"
+            return f"is not {KIND_NAMES[self.kind]}"
         if self.choices and value not in self.choices:
             return f"is none of {', '.join(self.choices)}"
         if self.least is not None and isinstance(value, int | float) and value < self.least:
@@ -64,13 +64,22 @@ class Setting:
         return None
 
 
-KINDS: Mapping[type, str] = {str: "a string", int: "an integer", float: "a number", bool: "true or false"}
+KIND_NAMES: Mapping[type, str] = {str: "a string", int: "an integer", float: "a number", bool: "true or false"}
 
 EXPAND_BELOW = 50_000_000
+"""Default maximum number of facts of a closure that is listed."""
+
 LOCAL_FINISH = 4_000_000
+"""Default maximum number of facts of a recursion that Spark leaves to one task."""
+
 LOOK_UP_ROWS = 50_000_000
+"""Default maximum number of rows of a store that one task looks up for an update."""
+
 PROBE_ROWS = 4_000_000
+"""Default minimum number of rows of a store from which Spark first finds the row groups to read for a join."""
+
 WAIT = 60.0
+"""Default number of seconds to wait for another writer."""
 
 _ALL = (
     Setting("engine", str, "Where rules are applied.", "auto", ("auto", "local", "spark")),

@@ -142,5 +142,5 @@ def test_rounds_that_delete_have_no_negative_rates() -> None:
     live.round_done(RoundEvent(1, 1, 2, -5, 995, 5000))
     shown = str(live.picture().columns[2]._cells[0])
     live.close()
-    assert "995 facts, 5 gone" in shown
+    assert "995 facts, 5 deleted" in shown
     assert "-" not in shown

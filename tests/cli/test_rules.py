@@ -25,11 +25,11 @@ algorithm  dredc
 instances  2: delete 1, forward 1
 """
 TABLE = """
-predicate   added  removed
-ancestor/2     +3       -0
-leaf/1         +1       -0
-parent/2       +1       -0
-root/1         +0       -1
+predicate   inserted  deleted
+ancestor/2        +3       -0
+leaf/1            +1       -0
+parent/2          +1       -0
+root/1            +0       -1
 """
 ADD = """
 leaf(?x) :- parent(_, ?x), ~parent(?x, _) .

@@ -56,7 +56,7 @@ def test_facts_and_queries(typed: Typed) -> None:
     assert typed("- edge(b, c) .") == "-1 edge, -4 path"
     assert typed("- path(a, b) .") == "nothing changed; 1 not removed, being no explicit fact"
     assert typed("edge(a, b) .") == "nothing changed"
-    assert typed("path(a, b) .") == "no fact came or went; explicit: +1 path"
+    assert typed("path(a, b) .") == "no fact inserted or deleted; explicit: +1 path"
 
 
 def test_rules_come_and_go(typed: Typed) -> None:

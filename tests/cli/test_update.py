@@ -28,10 +28,10 @@ algorithm  dredc
 instances  2: delete 1, forward 1
 """
 TABLE = """
-predicate   added  removed
-ancestor/2     +2       -2
-parent/2       +1       -1
-root/1         +1       -1
+predicate   inserted  deleted
+ancestor/2        +2       -2
+parent/2          +1       -1
+root/1            +1       -1
 """
 
 

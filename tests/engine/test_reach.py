@@ -87,7 +87,7 @@ def test_updates(edges: set[Pair], data: st.DataObject) -> None:
         after = (edges - gone) | come
         now = assert_closed(update.graph, after)
         assert_closed(graph, edges)
-        for difference, expected in ((update.lost, pairs - now), (update.won, now - pairs)):
+        for difference, expected in ((update.deleted, pairs - now), (update.inserted, now - pairs)):
             assert difference.count == len(expected)
             assert set(zip(*(side.tolist() for side in difference.listed()), strict=True)) == expected
         graph, edges, pairs = update.graph, after, now
@@ -108,7 +108,7 @@ def test_parts(edges: set[Pair], data: st.DataObject) -> None:
         come = data.draw(st.sets(st.tuples(node, node), max_size=4)) - edges
         update, after = again.updated(columns(gone), columns(come)), (edges - gone) | come
         now = assert_closed(update.graph, after)
-        assert (update.lost.count, update.won.count) == (len(pairs - now), len(now - pairs))
+        assert (update.deleted.count, update.inserted.count) == (len(pairs - now), len(now - pairs))
         assert_closed(again, edges)
         graph, edges = update.graph, after
 
@@ -225,7 +225,7 @@ def test_updates_of_several_chunks(wide: tuple[Reach, Column, Column]) -> None:
     fresh = Reach.of(sources[kept], targets[kept])
     assert less.graph.pairs == fresh.pairs
     assert again.graph.pairs == graph.pairs
-    assert less.lost.count == again.won.count == graph.pairs - fresh.pairs
+    assert less.deleted.count == again.inserted.count == graph.pairs - fresh.pairs
     few = np.arange(74_000, 76_000)
     assert np.array_equal(less.graph.reaches(few, few + 500), fresh.reaches(few, few + 500))
 
@@ -279,7 +279,7 @@ def test_a_difference_outlives_its_graph() -> None:
     nodes = np.arange(5_000)
     graph = Reach.of(nodes[:-1], nodes[1:])
     update = graph.updated((nodes[2_000:2_001], nodes[2_001:2_002]), NONE)
-    lost = update.lost
+    lost = update.deleted
     del graph, update
     gc.collect()
     filled = [np.full(50_000, 7, np.uint64) for _ in range(20)]

@@ -37,7 +37,7 @@ def assert_invariants(found: Relation) -> None:
     def keys(run: Run) -> set[bytes]:
         return {key.tobytes() for key in iter(run.keys())}
 
-    for parts in (found.runs, found.gone):
+    for parts in (found.runs, found.tombstones):
         assert all(len(run) for run in parts)
         assert not any(keys(a) & keys(b) for a, b in combinations(parts, 2)), "runs are disjoint"
         for run in parts:
@@ -49,9 +49,9 @@ def assert_invariants(found: Relation) -> None:
                 assert {k.tobytes() for k in pack(found.layout, back, len(held))} == keys(run)
         large = sum(map(len, parts))
         assert len(parts) <= 3 + max(1, large).bit_length(), "there are few runs"
-    buried = {key for run in found.gone for key in keys(run)}
-    assert buried <= {key for run in found.runs for key in keys(run)}, "every tombstone is in a run"
-    assert len(buried) * REWRITE_SHARE <= sum(map(len, found.runs)) or not found.gone
+    deleted = {key for run in found.tombstones for key in keys(run)}
+    assert deleted <= {key for run in found.runs for key in keys(run)}, "every tombstone is in a run"
+    assert len(deleted) * REWRITE_SHARE <= sum(map(len, found.runs)) or not found.tombstones
 
 
 class Algebra(RuleBasedStateMachine):
@@ -103,7 +103,7 @@ class Algebra(RuleBasedStateMachine):
 
     @rule()
     def subtract_the_newest_run(self) -> None:
-        if self.found.runs and not self.found.gone:
+        if self.found.runs and not self.found.tombstones:
             newest = Relation.from_run(self.found.runs[-1])
             self.replace(self.found - newest, self.model - rows(newest))
 
@@ -166,15 +166,15 @@ def test_the_newest_run_goes_without_tombstones() -> None:
     delta = relation(2, 0, {(1, 2), (3, 4)})
     new = old.extended(delta.run())
     assert (new - delta).runs == old.runs
-    assert (new - delta).gone == ()
+    assert (new - delta).tombstones == ()
 
 
 def test_few_deletions_are_tombstones_and_many_rewrite() -> None:
     found = relation(2, 0, {(i, i) for i in range(100)})
     few = found - relation(2, 0, {(1, 1), (2, 2), (200, 200)})
-    assert (sum(map(len, few.gone)), few.runs) == (2, found.runs)
+    assert (sum(map(len, few.tombstones)), few.runs) == (2, found.runs)
     many = few - relation(2, 0, {(i, i) for i in range(50)})
-    assert not many.gone
+    assert not many.tombstones
     assert rows(many) == {(i, i) for i in range(50, 100)}
 
 
@@ -182,7 +182,7 @@ def test_a_deleted_fact_that_comes_back_loses_its_tombstone() -> None:
     found = relation(2, 0, {(i, i) for i in range(100)})
     less = found - relation(2, 0, {(1, 1), (2, 2)})
     again = less | relation(2, 0, {(1, 1), (7, 8)})
-    assert sum(map(len, again.gone)) == 1
+    assert sum(map(len, again.tombstones)) == 1
     assert rows(again) == {(i, i) for i in range(100)} - {(2, 2)} | {(7, 8)}
 
 

@@ -110,8 +110,8 @@ def test_the_count_does_not_depend_on_the_pieces(size: int) -> None:
 
 
 def test_the_allowance_grows_with_the_document(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entities, "EXPANDED", 100)
-    monkeypatch.setattr(entities, "EXPANDED_PER_BYTE", 1)
+    monkeypatch.setattr(entities, "ENTITY_BYTES", 100)
+    monkeypatch.setattr(entities, "ENTITY_BYTES_PER_BYTE", 1)
     declared = b'<!ENTITY a "0123456789"><x>'
     few, many = EntityGuard(), EntityGuard()
     few.feed(declared + b"&a;" * 10)

@@ -92,7 +92,7 @@ def test_answers_of_sparql() -> None:
 def test_changes() -> None:
     kb = knowledge_base()
     text, rows = shown(kb.update(insert={"edge": [(40, 41)]}, delete={"edge": [(0, 1)]}))
-    assert rows[0] == ["predicate", "added", "removed", "explicit added", "explicit removed"]
+    assert rows[0] == ["predicate", "inserted", "deleted", "explicit inserted", "explicit deleted"]
     assert ["edge/2", "+1", "-1", "+1", "-1"] in rows
     assert ["path/2", "+40", "-40", "+0", "-0"] in rows
     assert re.search(r"\+42 -42 facts by \w+ in", text)

@@ -37,12 +37,12 @@ class CheckedProgram:
 
     @property
     def data(self) -> tuple[Columns, ...]:
-        """Facts that came with the program but are not part of its text."""
+        """Facts read with the program, such as those of an ontology, that are not in its text."""
         return self.written.data if self.written is not None else ()
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """Warnings about what is allowed but probably not meant, in the order of the text."""
+        """Warnings about rules and facts that are allowed but probably a mistake, in the order of the text."""
         return tuple(sorted(warnings_about(self.written), key=position)) if self.written is not None else ()
 
     @property
@@ -115,7 +115,7 @@ def check_query(query: Query, known: Collection[Predicate], prefixes: Mapping[st
 
 
 def unknown_predicate(predicate: Predicate, known: Iterable[Predicate], place: Place | None = None) -> Diagnostic:
-    """The diagnostic for a predicate that is not among the known ones."""
+    """The diagnostic for an unknown predicate, with the names it may have been meant to be."""
     same_name = sorted(other for other in known if other.name == predicate.name)
     if same_name and not _is_iri(predicate):
         arity = same_name[0].arity
@@ -132,6 +132,7 @@ def unknown_predicate(predicate: Predicate, known: Iterable[Predicate], place: P
 
 
 _MOST_NAMED = 8
+"""Maximum number of known predicates that a hint names."""
 
 
 def _some_names(known: Iterable[Predicate]) -> str:

@@ -27,7 +27,7 @@ from everlog.lang.syntax import Atom, Predicate, Rule, Variable
 Choices = dict[Predicate, frozenset[int]]
 """The arguments of each predicate that may be the carried one."""
 
-Place = tuple[int, int]
+Position = tuple[int, int]
 """A level within a stratum, and the form of its recursion (see :func:`_form`)."""
 
 
@@ -113,14 +113,14 @@ def parts_of(stratum: Stratum) -> tuple[Stratum, ...]:
         return (stratum,)
     graph, by_head = dependencies(stratum.rules), _by_head(stratum.rules)
     level: dict[Predicate, int] = {}
-    places: dict[Predicate, Place] = {}
+    positions: dict[Predicate, Position] = {}
     for component in graph.components():
         below = [level[other] for each in component for other in graph.of(each) if other in level]
         level.update(dict.fromkeys(component, 1 + max(below, default=0)))
         inside = frozenset(component)
         rules = [rule for each in component for rule in by_head[each] if _recursive_atoms(rule, inside)]
-        places.update(dict.fromkeys(component, (level[component[0]], _form(component, rules))))
-    return tuple(_part(stratum, place, places) for place in sorted(set(places.values())))
+        positions.update(dict.fromkeys(component, (level[component[0]], _form(component, rules))))
+    return tuple(_part(stratum, position, positions) for position in sorted(set(positions.values())))
 
 
 def _form(component: Sequence[Predicate], rules: Sequence[Rule]) -> int:
@@ -130,8 +130,8 @@ def _form(component: Sequence[Predicate], rules: Sequence[Rule]) -> int:
     return 1 if any(isinstance(option, Decomposition) for option in _decompositions(component, rules)) else 2
 
 
-def _part(stratum: Stratum, place: Place, places: Mapping[Predicate, Place]) -> Stratum:
-    predicates = tuple(predicate for predicate in stratum.predicates if places[predicate] == place)
+def _part(stratum: Stratum, position: Position, positions: Mapping[Predicate, Position]) -> Stratum:
+    predicates = tuple(predicate for predicate in stratum.predicates if positions[predicate] == position)
     inside = frozenset(predicates)
     rules = [rule for rule in stratum.rules if rule.head.predicate in inside]
     recursive = tuple(rule for rule in rules if _recursive_atoms(rule, inside))

@@ -60,7 +60,7 @@ class Derivation:
         return self.nonrecursive + self.recursive
 
     def __bool__(self) -> bool:
-        """Whether anything derives the predicate."""
+        """Whether some rule or a module derives the predicate."""
         return bool(self.nonrecursive or self.recursive or self.module is not None)
 
 
@@ -119,33 +119,33 @@ class Derivations:
 
 
 @dataclass(frozen=True)
-class Start:
-    """A program for facts that another one derived.
+class ChangedProgram:
+    """A program that is to reason over the facts that another program derived.
 
-    The predicates ``afresh`` have another derivation than before: their facts are computed again, in strata of their
-    own. The facts of all other strata may be repaired.
+    The predicates ``afresh`` have another derivation than before. Their facts are computed again, in strata of their
+    own; the facts of all other strata may be repaired.
     """
 
     program: StratifiedProgram
     afresh: tuple[Predicate, ...] = ()
 
 
-def started_from(old: Derivations, new: Derivations) -> Start:
-    """The new program, for facts that the old one derived."""
+def started_from(old: Derivations, new: Derivations) -> ChangedProgram:
+    """The new program over the facts that the old one derived, with the predicates to compute again."""
     changed = old.changed_in(new)
     if not changed:
-        return Start(new.program)
+        return ChangedProgram(new.program)
     strata = [part for stratum in new.program.strata for part in _divided(stratum, changed)]
     unruled = tuple(sorted(changed.difference(new.by_predicate)))
     if unruled:
         strata.insert(0, Stratum(UNRULED, unruled, ()))
     stratum_of = MappingProxyType({**new.program.stratum_of, **dict.fromkeys(unruled, UNRULED)})
     afresh = [p for stratum in strata if not changed.isdisjoint(stratum.predicates) for p in stratum.predicates]
-    return Start(replace(new.program, strata=tuple(strata), stratum_of=stratum_of), tuple(afresh))
+    return ChangedProgram(replace(new.program, strata=tuple(strata), stratum_of=stratum_of), tuple(afresh))
 
 
 def _divided(stratum: Stratum, changed: frozenset[Predicate]) -> Iterable[Stratum]:
-    """The stratum, in parts if some of its predicates changed."""
+    """The parts of a stratum: the stratum itself, or smaller strata if some of its predicates changed."""
     return (stratum,) if changed.isdisjoint(stratum.predicates) else split(stratum)
 
 

@@ -25,10 +25,11 @@ EMPTY = "load facts for it; if it is to be empty, give it an empty file, or in P
 MOST_SINGLE = 3
 """Maximum number of separate warnings about predicates without facts; more are put into one warning."""
 MOST_SHOWN = 10
+"""Maximum number of predicates that the one warning names."""
 
 
 @dataclass(frozen=True)
-class Given:
+class ExplicitPredicates:
     """The predicates that have explicit facts or empty files, with the kinds of their columns.
 
     ``named`` are those whose name a user has written, with the files that have the name, as opposed to the many
@@ -45,7 +46,7 @@ class Given:
 
 def about_facts(
     program: CheckedProgram,
-    given: Given,
+    given: ExplicitPredicates,
     before: Mapping[Predicate, Kinds] = NO_FACTS,
     known: Collection[Predicate] = (),
 ) -> Iterator[Diagnostic]:
@@ -54,7 +55,8 @@ def about_facts(
     >>> from everlog.analysis.check import check
     >>> from everlog.lang.parser import parse_program
     >>> program = check(parse_program("ancestor(?x, ?y) :- parnet(?x, ?y) ."))
-    >>> [(found.message, found.hint) for found in about_facts(program, Given({Predicate("parent", 2): (2, 2)}))]
+    >>> given = ExplicitPredicates({Predicate("parent", 2): (2, 2)})
+    >>> [(found.message, found.hint) for found in about_facts(program, given)]
     [('no rule and no fact gives `parnet`', 'did you mean `parent`, which has facts that no rule reads?')]
     """
     if not program.rules or not given.kinds:
@@ -75,7 +77,7 @@ def about_facts(
 
 
 def about_rules(
-    program: CheckedProgram, added: Iterable[Rule], given: Given, old: CheckedProgram
+    program: CheckedProgram, added: Iterable[Rule], given: ExplicitPredicates, old: CheckedProgram
 ) -> Iterator[Diagnostic]:
     """Warnings about rules that were added to an old program, given the explicit facts."""
     if not given.kinds:
@@ -116,7 +118,7 @@ def _missing(program: CheckedProgram, rules: Iterable[Rule], given: Mapping[Pred
 
 
 def _probably_meant(missing: Collection[Predicate], fresh: Iterable[Predicate]) -> dict[Predicate, Predicate]:
-    """For predicates without facts, the one that was probably meant, among those that no rule reads."""
+    """For each predicate without facts, the unread predicate with facts that was probably meant."""
     of_name = {predicate.name: predicate for predicate in fresh}
     names = dict.fromkeys(predicate.name for predicate in missing)
     near = dict(likely_typos([name for name in names if name not in of_name], of_name))
@@ -125,7 +127,10 @@ def _probably_meant(missing: Collection[Predicate], fresh: Iterable[Predicate]) 
 
 
 def _without_facts(
-    program: CheckedProgram, given: Given, missing: Mapping[Predicate, Atom], meant: Mapping[Predicate, Predicate]
+    program: CheckedProgram,
+    given: ExplicitPredicates,
+    missing: Mapping[Predicate, Atom],
+    meant: Mapping[Predicate, Predicate],
 ) -> Iterator[Diagnostic]:
     """A warning for each predicate without facts that is probably misspelt; with ``whole``, for the others, too."""
     for predicate, other in meant.items():

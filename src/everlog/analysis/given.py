@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from everlog.analysis.check import CheckedProgram
-from everlog.analysis.fact_warnings import Given, about_deletions, about_facts, about_rules
+from everlog.analysis.fact_warnings import ExplicitPredicates, about_deletions, about_facts, about_rules
 from everlog.lang.errors import Diagnostic, Place
 from everlog.lang.kinds import ANY, Kinds, joined
 from everlog.lang.syntax import Predicate, Rule
@@ -32,7 +32,7 @@ class GivenFacts:
     """The predicates of the explicit facts, with a superset of the kinds of terms in their columns.
 
     Deletions do not remove kinds. ``known`` are predicates that are not new whether they have facts or not; ``merged``
-    is as in :class:`Given`.
+    is as in :class:`ExplicitPredicates`.
 
     >>> from everlog.analysis.check import check
     >>> from everlog.lang.parser import parse_program
@@ -49,8 +49,7 @@ class GivenFacts:
         self._known = known
         self._merged = merged
         self._before: dict[Predicate, Kinds | None] = {}
-        """The predicates of :attr:`kinds` that changed since the last warnings, with the kinds that were known
-        before."""
+        """The predicates of :attr:`kinds` that changed since the last warnings, with their previous kinds."""
         self._named: dict[Predicate, Place | None] = {}
 
     def copy(self) -> GivenFacts:
@@ -70,11 +69,11 @@ class GivenFacts:
                     self._named[predicate] = (named or {}).get(predicate)
 
     def news(self, program: CheckedProgram, *, whole: bool = True) -> list[Diagnostic]:
-        """The warnings about facts added since the last call; see :class:`Given` for ``whole``."""
+        """The warnings about facts added since the last call; see :class:`ExplicitPredicates` for ``whole``."""
         if not self._before:
             return []
         before = {predicate: self._before.get(predicate, kinds) for predicate, kinds in self.kinds.items()}
-        given = Given(self.kinds, self._named, whole, self._merged)
+        given = ExplicitPredicates(self.kinds, self._named, whole, self._merged)
         found = about_facts(program, given, {p: kinds for p, kinds in before.items() if kinds is not None}, self._known)
         warnings = list(found)
         self._before, self._named = {}, {}
@@ -88,11 +87,11 @@ class GivenFacts:
         self, program: CheckedProgram, added: Iterable[Rule], old: CheckedProgram, *, whole: bool
     ) -> list[Diagnostic]:
         """The warnings about rules that were added to an old program."""
-        given = Given(self.kinds, whole=whole, merged=self._merged)
+        given = ExplicitPredicates(self.kinds, whole=whole, merged=self._merged)
         return list(about_rules(program, added, given, old))
 
     def stored(self, program: CheckedProgram) -> StoredKinds:
-        """The kinds as a store keeps them: of predicates that the rules have, and of bare names, which are few."""
+        """The kinds that a store keeps: of the predicates in rules, and of bare names, which are few."""
         mine = set(program.predicates)
         kept = (predicate for predicate in self.kinds if predicate in mine or not predicate.name.startswith("<"))
         return {str(predicate): list(self.kinds[predicate]) for predicate in kept}

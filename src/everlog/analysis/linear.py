@@ -21,7 +21,7 @@ def is_linear(rules: Iterable[Rule], derived: Sequence[Predicate]) -> bool:
 
 
 def other_predicates(rules: Iterable[Rule], derived: Sequence[Predicate]) -> list[Predicate]:
-    """The predicates that rules read and do not derive.
+    """The predicates that rules read but do not derive.
 
     >>> from everlog.lang.parser import parse_program
     >>> rules = parse_program("p(?x, ?y) :- e(?a, ?x), p(?a, ?b), e(?b, ?y) .").rules

@@ -1,4 +1,4 @@
-"""Put modules and the rules around them into strata: program with modules from one without."""
+"""Strata of a program with special modules, made from those of the program without them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from everlog.analysis.modules.module import Detections, SpecialModule
 from everlog.analysis.stratify import Kind, StratifiedProgram, Stratum, group_by_stratum
 from everlog.lang.syntax import Predicate, Rule
 
-Place = tuple[int, int]
-"""A level, and 0 for rules or the number of a module on that level, which come after the rules."""
+Position = tuple[int, int]
+"""A level, and a number within it: 0 for rules, otherwise the number of a module. Modules come after the rules."""
 
 
 def with_modules(program: StratifiedProgram, kinds: Detections) -> StratifiedProgram:
     """The program with the modules that some kinds make of its rules.
 
-    Those that what feeds them does not depend on are in strata of their own (:func:`with_outer`); those
-    among rules that depend on them are modules of the stratum of these (:func:`with_inside`).
+    A module whose inputs do not depend on it gets its own stratum (:func:`with_outer`); others join the stratum of the
+    rules that depend on them (:func:`with_inside`).
     """
     kinds = tuple(kinds)
     outer = with_outer(program, kinds)
@@ -43,11 +43,11 @@ def with_outer(program: StratifiedProgram, kinds: Detections) -> StratifiedProgr
     found = detect(program.program.rules, kinds, program.program.prefixes)
     if not found.modules:
         return replace(program, untaken=found.untaken)
-    places = _places(found, program.kind)
-    number = {place: index for index, place in enumerate(sorted(set(places.values())), 1)}
+    positions = _positions(found, program.kind)
+    number = {position: index for index, position in enumerate(sorted(set(positions.values())), 1)}
     stratum_of = dict.fromkeys(program.program.predicates, 0)
     stratum_of.update(dict.fromkeys((hidden for each in found.modules for hidden in each.external.values()), 0))
-    stratum_of.update((predicate, number[place]) for predicate, place in places.items())
+    stratum_of.update((predicate, number[position]) for predicate, position in positions.items())
     strata = [*group_by_stratum(found.outside, stratum_of), *_module_strata(found.modules, stratum_of)]
     return replace(
         program,
@@ -90,32 +90,32 @@ def _module_strata(modules: Iterable[SpecialModule], stratum_of: Mapping[Predica
     return (Stratum(stratum_of[each.predicates[0]], each.predicates, (each,)) for each in modules)
 
 
-def _places(found: Detected, kind: Kind) -> dict[Predicate, Place]:
-    """Where each derived predicate comes in the order of strata."""
+def _positions(found: Detected, kind: Kind) -> dict[Predicate, Position]:
+    """The position of each derived predicate in the order of strata."""
     graph = dependencies(found.outside)
     modules = {each.predicates[0]: each for each in found.modules}
-    places: dict[Predicate, Place] = {}
+    positions: dict[Predicate, Position] = {}
     for number, component in enumerate(found.components, 1):
         module = modules.get(component[0])
         if module is not None:
-            below = [places[other] for other in module.inputs if other in places]
+            below = [positions[other] for other in module.inputs if other in positions]
             level = _step(below, kind == "levels", least=int(kind == "levels"))
-            places.update(dict.fromkeys(component, (level, number)))
+            positions.update(dict.fromkeys(component, (level, number)))
         elif component[0] in graph.positive:
-            level = _rules_level(component, graph, places, kind)
-            places.update(dict.fromkeys(component, (level, 0)))
-    return places
+            level = _rules_level(component, graph, positions, kind)
+            positions.update(dict.fromkeys(component, (level, 0)))
+    return positions
 
 
 def _rules_level(
-    component: tuple[Predicate, ...], graph: Dependencies, places: Mapping[Predicate, Place], kind: Kind
+    component: tuple[Predicate, ...], graph: Dependencies, positions: Mapping[Predicate, Position], kind: Kind
 ) -> int:
-    negated = [places[other] for each in component for other in graph.negative[each] if other in places]
-    used = [places[other] for each in component for other in graph.positive[each] if other in places]
-    modules = [place for place in used if place[1] > 0]
+    negated = [positions[other] for each in component for other in graph.negative[each] if other in positions]
+    used = [positions[other] for each in component for other in graph.positive[each] if other in positions]
+    modules = [position for position in used if position[1] > 0]
     return max(_step([*negated, *modules], above=True, least=1), _step(used, above=kind == "levels", least=1))
 
 
-def _step(below: Iterable[Place], above: bool, least: int) -> int:
-    """The lowest level that is not below these, or above all of them."""
+def _step(below: Iterable[Position], above: bool, least: int) -> int:
+    """The highest of these levels, plus one if ``above``; at least ``least``."""
     return max([least, *(level + above for level, _ in below)])

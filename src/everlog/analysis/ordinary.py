@@ -1,4 +1,4 @@
-"""Ordinary rules in the place of special modules, for an engine that does not know these."""
+"""Ordinary rules instead of special modules, for an engine that does not know these."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from everlog.lang.syntax import Atom, Predicate, Rule, Variable
 
 
 def without_modules(stratum: Stratum) -> Stratum:
-    """The stratum with ordinary rules only: those that its special modules have taken are among them.
+    """The stratum with ordinary rules only, including those that its special modules took.
 
-    Hidden predicates of the stratum are no more; what comes from hidden predicates below it is taken over by a rule.
+    Hidden predicates of the stratum are renamed to the visible ones; those below it are copied by a rule.
     """
     external = {name: p for module in stratum.special for p, name in module.external.items()}
     within = {name: p for name, p in external.items() if name in stratum.predicates}

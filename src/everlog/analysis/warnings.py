@@ -1,4 +1,4 @@
-"""Warnings about programs: what is allowed but probably not meant."""
+"""Warnings about programs: what is allowed, but probably a mistake."""
 
 from __future__ import annotations
 

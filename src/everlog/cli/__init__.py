@@ -11,6 +11,7 @@ import sys
 from everlog.cli.imports import WithoutPandas
 
 INTERRUPTED = 130
+"""The exit status of an interrupted command, as shells have it for Ctrl+C."""
 
 COLLECTED_OBJECTS = 500_000
 """Number of new Python objects after which the garbage collector looks for cycles among them.

@@ -27,22 +27,22 @@ def described_change(change: Change, taken: Mapping[str, float], store: str, vio
     seconds = ", ".join(f"{name} {each:.2f}" for name, each in taken.items())
     yield f"explicit   {_plus_minus(change.explicit_inserted, change.explicit_deleted)}{idle}"
     yield f"facts      {_plus_minus(change.inserted, change.deleted)}"
-    added, removed = len(change.inserted.get(VIOLATION, ())), len(change.deleted.get(VIOLATION, ()))
-    yield from violations_line(violations, store, f", +{added:,} -{removed:,}" if added or removed else "")
+    inserted, deleted = len(change.inserted.get(VIOLATION, ())), len(change.deleted.get(VIOLATION, ()))
+    yield from violations_line(violations, store, f", +{inserted:,} -{deleted:,}" if inserted or deleted else "")
     yield f"algorithm  {figures.algorithm}{reason}"
     yield f"instances  {figures.total_instances:,}{': ' if phases else ''}{phases}"
     yield f"seconds    {sum(taken.values()):.2f}: {seconds}"
     rows = by_predicate(change)
     if rows:
         yield ""
-        shown = [(name, f"+{added:,}", f"-{removed:,}") for name, added, removed in rows[:SHOWN]]
-        yield from aligned(("predicate", "added", "removed"), shown)
+        shown = [(name, f"+{inserted:,}", f"-{deleted:,}") for name, inserted, deleted in rows[:SHOWN]]
+        yield from aligned(("predicate", "inserted", "deleted"), shown)
     if len(rows) > SHOWN:
         yield f"and {len(rows) - SHOWN:,} more predicates"
 
 
 def by_predicate(change: Change) -> Sequence[tuple[str, int, int]]:
-    """The numbers of facts added and removed for each predicate that changed, the largest change first."""
+    """The numbers of facts inserted and deleted for each predicate that changed, the largest change first."""
     found = [
         (str(p), len(change.inserted.get(p, ())), len(change.deleted.get(p, ())))
         for p in {*change.inserted, *change.deleted}
@@ -58,7 +58,9 @@ def changed_counts(change: Change) -> dict[str, Any]:
         "explicit_inserted": _count(change.explicit_inserted),
         "explicit_deleted": _count(change.explicit_deleted),
         "not_explicit": change.not_explicit,
-        "predicates": {name: {"added": added, "removed": removed} for name, added, removed in by_predicate(change)},
+        "predicates": {
+            name: {"added": inserted, "removed": deleted} for name, inserted, deleted in by_predicate(change)
+        },
     }
 
 
@@ -66,5 +68,5 @@ def _count(relations: Any) -> int:
     return sum(len(rows) for rows in relations.values())
 
 
-def _plus_minus(added: Any, removed: Any) -> str:
-    return f"+{_count(added):,} -{_count(removed):,}"
+def _plus_minus(inserted: Any, deleted: Any) -> str:
+    return f"+{_count(inserted):,} -{_count(deleted):,}"

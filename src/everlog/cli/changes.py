@@ -77,7 +77,7 @@ def command(
 
 
 def _warn_of_unknown(store: Store, name: str, versions: set[int]) -> None:
-    """Warn of a bare name that neither rules nor facts have; versions do not record whether facts have an IRI."""
+    """Warn of a bare name that no rule and no fact has; versions do not record the IRIs of facts."""
     from everlog.analysis.check import unknown_predicate
     from everlog.kb.history import known_in
     from everlog.lang.characters import BARE_NAME

@@ -13,7 +13,7 @@ from everlog.lang.errors import Diagnostic, EverlogWarning
 
 
 class Console:
-    """The display of one command. ``configure`` chooses it; before that, only errors are shown."""
+    """Gives access to the display of a command. ``configure`` chooses it; before that, only errors are shown."""
 
     def __init__(self) -> None:
         self.progress = Progress()

@@ -75,7 +75,7 @@ def _write_file(rows: Rows, path: Path, form: str, prefixes: Mapping[str, str]) 
 
 
 def file_names(predicates: Mapping[Predicate, Any]) -> dict[Predicate, str]:
-    """A file name for each predicate: its own, or the end of its IRI; equal names get numbers.
+    """A file name for each predicate: its name, or the end of its IRI; repeated names get numbers.
 
     >>> names = file_names({Predicate("p", 1): 0, Predicate("<http://e.org/x#p>", 2): 0})
     >>> list(names.values())

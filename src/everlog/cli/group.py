@@ -34,7 +34,7 @@ class LazyGroup(click.Group):
         return found
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> click.Context:
-        """A context in which ``everlog.toml`` gives the defaults of every command."""
+        """A context that takes the defaults of every command from ``everlog.toml``."""
         values = file_settings()
         extra.setdefault("default_map", dict.fromkeys([*COMMANDS, *ALIASES], values))
         return super().make_context(info_name, args, *rest, **extra)

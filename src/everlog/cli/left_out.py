@@ -1,4 +1,4 @@
-"""Facts that a format cannot hold: an error before anything is written, or counted if they are skipped."""
+"""Facts that a format cannot represent: an error before anything is written, or counted if they are skipped."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from everlog.lang.layout import counted
 from everlog.lang.syntax import Predicate
 
 MOST_SHOWN = 5
+"""Maximum number of predicates that a warning names for one reason."""
 
 
 @dataclass
 class LeftOut:
-    """The numbers of facts that cannot be written, by reason and predicate."""
+    """Counts the facts that cannot be written, by reason and predicate."""
 
     reasons: dict[str, dict[Predicate, int]] = field(default_factory=dict)
 
     def add(self, reason: str, predicate: Predicate, count: int) -> None:
-        """Remember that some facts of a predicate cannot be written."""
+        """Count some facts of a predicate that cannot be written."""
         if count:
             found = self.reasons.setdefault(reason, {})
             found[predicate] = found.get(predicate, 0) + count

@@ -25,7 +25,7 @@ Decorator = Callable[[F], F]
 
 
 def together(*decorators: Decorator[Any]) -> Decorator[Any]:
-    """Several options as one decorator, in the order of the help."""
+    """Combine several options into one decorator; the help lists them in this order."""
     return lambda function: functools.reduce(lambda made, decorate: decorate(made), reversed(decorators), function)
 
 

@@ -59,7 +59,7 @@ def with_own_names(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def is_page(path: str) -> bool:
-    """Whether the extension of a path is that of a page."""
+    """Whether a path has the extension of an HTML page."""
     return path.lower().endswith((".html", ".htm"))
 
 
@@ -81,7 +81,7 @@ profile_options = together(
 
 @contextmanager
 def profiled(show: bool, report: str | None, progress: Progress, title: str) -> Iterator[Profile | None]:
-    """The profile to fill, None without the option; it is shown at the end, also if a limit ended the work."""
+    """The profile to fill, None without the option. It is shown at the end, even if a limit stopped the work."""
     if not show and report is None:
         yield None
         return

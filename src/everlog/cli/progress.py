@@ -23,12 +23,12 @@ SECONDS_BETWEEN = 2.0
 
 
 class Progress:
-    """Observer of the progress of a command. This base class shows errors only."""
+    """Observer of the progress of a command. This base class ignores all events except errors, which it shows."""
 
     shows_amounts = False
     """Whether the display shows amounts, so that they have to be computed."""
     shows_warnings = False
-    """Whether warnings are shown although nothing else is."""
+    """Whether warnings are shown by a display that shows nothing else."""
     strict = False
     """Whether warnings end the command."""
     warned = 0
@@ -47,13 +47,13 @@ class Progress:
             raise EverlogError.of(Code.WARNINGS, f"{warnings} here (--warnings error)", None, hint)
 
     def phase(self, name: str) -> None:
-        """Called when a phase begins, which ends the one before."""
+        """Called when a phase begins; the phase before it has ended."""
 
     def round_done(self, event: RoundEvent) -> None:
         """Called after a round of reasoning."""
 
     def amount(self, amount: Amount) -> None:
-        """Called with the amount of the phase that is done."""
+        """Called with the finished amount of the current phase."""
 
     def compiling(self, kernel: str) -> None:
         """Called when a kernel has to be compiled: after installation, or after a change of the machine."""
@@ -159,10 +159,10 @@ def round_text(event: RoundEvent) -> str:
     """The text about a round. Where facts are deleted, the number of new facts is negative.
 
     >>> round_text(RoundEvent(1, 2, 7, 10, 1234, 5000)), round_text(RoundEvent(1, 2, 8, -10, 1224, 5000))
-    ('stratum 1 of 2, round 7: 1,234 facts, 10 new', 'stratum 1 of 2, round 8: 1,224 facts, 10 gone')
+    ('stratum 1 of 2, round 7: 1,234 facts, 10 new', 'stratum 1 of 2, round 8: 1,224 facts, 10 deleted')
     """
     where = f"stratum {event.stratum} of {event.strata}, round {event.round}"
-    return f"{where}: {event.facts:,} facts, {abs(event.new_facts):,} {'new' if event.new_facts >= 0 else 'gone'}"
+    return f"{where}: {event.facts:,} facts, {abs(event.new_facts):,} {'new' if event.new_facts >= 0 else 'deleted'}"
 
 
 def diagnostic_data(found: Diagnostic) -> dict[str, Any]:

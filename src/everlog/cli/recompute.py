@@ -74,7 +74,7 @@ def _wrong_graphs(store: Store, held: SnapshotState, facts: FactSet) -> list[str
         return []
     kb = opened_tables(store, held.state)
     kb.adopt(held.state, StoreHandle.at(store.path, store.version, store.info().writer, held))
-    found = kb.inner_facts()
+    found = kb.facts_with_hidden()
     counts = ((p, len(found.relation(p)), len(facts.relation(p))) for p in kb.program.external)
     return [f"the graph of {p} in the snapshot has {n:,} pairs, not {m:,}" for p, n, m in counts if n != m]
 

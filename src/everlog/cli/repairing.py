@@ -79,7 +79,7 @@ def repair(
 
 
 def version_line(store: str, result: RulesResult | UpdateResult, dry_run: bool) -> str:
-    """The line that names the version that a change made, if it made one."""
+    """The line that names the new version, if the change made one."""
     news = "not changed" if dry_run or not result.change else "new"
     compacted = f", compacted as version {result.compacted}" if result.compacted is not None else ""
     return f"store      {store}, version {result.version}, {news}{compacted}"

@@ -21,6 +21,7 @@ from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, EverlogError, Place
 
 DONE, WRONG, INTERRUPTED = 0, 1, 130
+"""Exit statuses; the last one is that of shells for Ctrl+C."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -67,7 +68,9 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _discard_stdout() -> None:
-    """Discard the rest of stdout, whose reader has closed it, so that the interpreter does not flush it at its end."""
+    """Discard what is still to be written to stdout after its reader has closed it, so that flushing it at exit does
+    not fail.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

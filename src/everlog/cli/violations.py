@@ -18,7 +18,7 @@ def command(console: Console, store: str, format: str, limit: int | None, at: in
     """List what in a STORE contradicts its ontology: individuals, and the axiom or rule that each contradicts.
 
     Violations are facts everlog:violation(what, axiom): everlog explain STORE 'everlog:violation(?what, ?axiom)' says
-    why, and everlog changes lists those that came and went.
+    why, and everlog changes lists those inserted and deleted.
     """
     refuse_terminal(format, output)
     from everlog.cli.writers import write_answers

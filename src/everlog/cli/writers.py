@@ -38,7 +38,8 @@ def write_answers(
 
 @contextmanager
 def sink(output: str | None) -> Iterator[IO[bytes]]:
-    """Stdout, or a file that gets its name only when it is complete; devices and pipes are not replaced.
+    """A context with stdout, or with a file that gets its name only when it is complete; devices and pipes are not
+    replaced.
 
     On a terminal control characters are written as escapes.
     """

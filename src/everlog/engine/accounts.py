@@ -36,7 +36,7 @@ class Accounts:
         self.plans: dict[int, str] = {}
         """For each stratum that could be evaluated in several ways, the way that was chosen."""
         self.budget: int | None = None
-        """Most instances that may be considered in all; more raise :class:`OverBudgetError`."""
+        """Maximum number of instances that may be considered in all; more raise :class:`OverBudgetError`."""
 
     def check(self, collected: int, instances: int = 0, rows: int = 0) -> None:
         """Raise an error if a limit or the budget is exceeded. ``collected`` facts and ``instances`` are added to those

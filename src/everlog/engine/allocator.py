@@ -16,10 +16,10 @@ M_MMAP_THRESHOLD = -3
 """Numbers of the parameters in ``malloc.h``."""
 
 FREE_BYTES = 64 << 20
-"""Most free bytes at the end of the heap that are not returned to the system."""
+"""Maximum number of free bytes at the end of the heap that are not returned to the system."""
 
 MAPPED_BYTES = 16 << 20
-"""Least size of an array that is mapped by itself, and returned as soon as it is freed: twice a block of bindings."""
+"""Minimum bytes of an array that is mapped by itself and returned when it is freed: twice a block of bindings."""
 
 
 @cache

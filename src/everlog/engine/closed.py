@@ -216,7 +216,7 @@ class Listed(Relation):
 
     def __init__(self, difference: ClosedDifference) -> None:
         self.layout = layout_for(2, 0)
-        self.gone = ()
+        self.tombstones = ()
         self.base = None
         self._tables = {}
         self._difference = difference

@@ -120,7 +120,7 @@ def _relation_changed(old: Relation | None, new: Relation | None) -> Multiset:
 def _signed(relation: Relation) -> Iterator[tuple[Run, int]]:
     for run in relation.runs:
         yield run, 1
-    for run in relation.gone:
+    for run in relation.tombstones:
         yield run, -1
 
 

@@ -248,7 +248,7 @@ class Execution:
         counts = np.zeros(size, np.int64)
         if relation.base is not None:
             counts += relation.base.match_counts(step.order[0], prefix >> relation.layout.width)
-        for runs, sign in ((relation.runs, 1), (relation.gone, -1)):
+        for runs, sign in ((relation.runs, 1), (relation.tombstones, -1)):
             for run in runs:
                 low, high = prefix_range(relation.layout, run.keys(step.order), prefix, len(step.bound))
                 counts += sign * (high - low)
@@ -272,7 +272,7 @@ class Execution:
     def _can_group(self, relation: Relation) -> bool:
         if len(self.heads) > 1 or not isinstance(self.sink, NewFacts | CountingCollector):
             return False
-        return self.layout.is_packed and not relation.gone and relation.base is None
+        return self.layout.is_packed and not relation.tombstones and relation.base is None
 
     def _finish_groups(self, relation: Relation, matched: Matched, size: int, bindings: Bindings) -> None:
         """Run the last join and collect its heads in one kernel, on several threads if there are enough matches."""
@@ -286,7 +286,7 @@ class Execution:
         if not isinstance(self.sink, CountingCollector):
             assert isinstance(self.sink, NewFacts)
             known = self.sink.known
-            listed = not known.gone and known.base is None
+            listed = not known.tombstones and known.base is None
             held = known.table(self.layout.primary) if known and listed else NO_TABLE
             for new in self._in_parallel(lambda part: self._join_groups(*part, held), parts):
                 self.sink.add_new(new if listed else new[~known.contains(new)])
@@ -351,8 +351,8 @@ class Matched(NamedTuple):
 
 def _distinct_facts(relation: Relation, step: PlanStep, keys: Keys) -> Mask | None:
     """Which keys, found in the runs in the order of the step, are no tombstones; None if all are facts."""
-    if not relation.gone:
+    if not relation.tombstones:
         return None
     primary = reorder(relation.layout, keys, step.order, relation.layout.primary)
-    graves = Relation(relation.layout, relation.gone)
-    return ~graves.contains(primary)
+    deleted = Relation(relation.layout, relation.tombstones)
+    return ~deleted.contains(primary)

@@ -17,7 +17,7 @@ from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
 
 MANY, LARGE = 1 << 10, 1 << 16
-"""Most predicates of a group, and the number of facts of one predicate that ends it."""
+"""Maximum number of predicates of a group, and the number of facts of one predicate that ends it."""
 
 
 @dataclass(frozen=True)

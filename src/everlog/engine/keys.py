@@ -34,7 +34,7 @@ LARGEST_ID = (1 << 31) - 1
 """No id is larger, so that ids fit 32 bits with a sign."""
 
 BLOCK_ROWS = 1 << 20
-"""Most rows that are made, listed or looked up at once, which bounds the memory that they take on the way."""
+"""Maximum number of rows that are made, listed or looked up at once, which bounds the memory for them."""
 
 
 @dataclass(frozen=True, slots=True)

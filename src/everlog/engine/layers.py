@@ -38,7 +38,7 @@ FACTS, GONE, EXPLICIT, EXPLICIT_GONE, EXTERNAL, EXTERNAL_GONE, NR, REC = range(8
 NO_WEIGHTS = np.empty(0, np.int32)
 
 Held = Run | Piece
-Place = tuple[int, int, int, int]
+KeyRange = tuple[int, int, int, int]
 """The layer of a run or piece, the start and end of its keys there, and the start of its weights."""
 
 
@@ -61,7 +61,7 @@ class LayeredState:
     """A state with the places of its runs and pieces, by identity. A run without a place is in no layer."""
 
     state: State
-    places: Mapping[int, tuple[Held, Place]]
+    places: Mapping[int, tuple[Held, KeyRange]]
 
     def size(self, predicates: Iterable[Predicate], depth: int) -> int:
         """Number of integers that a layer with these predicates would have on top of ``depth`` others, apart from
@@ -103,7 +103,7 @@ def _parts(state: State, predicate: Predicate) -> Iterator[tuple[int, Held]]:
             assert relation.base is None, "layers have listed facts"
             for run in relation.runs:
                 yield part, run
-            for run in relation.gone:
+            for run in relation.tombstones:
                 yield part + 1, run
     for part, counts in ((NR, state.nr), (REC, state.rec)):
         if counts is not None and (multiset := counts.get(predicate)) is not None:
@@ -155,8 +155,8 @@ def layer(
 class _Writer:
     """Gathers the runs and pieces that no layer below has."""
 
-    def __init__(self, depth: int, places: Mapping[int, tuple[Held, Place]]) -> None:
-        self.written: dict[int, tuple[Held, Place]] = {}
+    def __init__(self, depth: int, places: Mapping[int, tuple[Held, KeyRange]]) -> None:
+        self.written: dict[int, tuple[Held, KeyRange]] = {}
         self.size = 0
         self._places = places
         self._depth = depth
@@ -174,7 +174,7 @@ class _Writer:
             known = self.written[name]
         self._rows.append((predicate, part, *known[1]))
 
-    def _write(self, held: Held) -> Place:
+    def _write(self, held: Held) -> KeyRange:
         keys, weights = (held.keys(), None) if isinstance(held, Run) else held
         start, weights_start = self._ends
         self._keys.append(keys.reshape(-1))
@@ -256,7 +256,7 @@ def _rows(layers: Sequence[Layer]) -> dict[str, list[list[int]]]:
 class _Reader:
     """Makes the relations and counters of predicates. One object is made for each place, unless ``held`` has it."""
 
-    def __init__(self, layers: Sequence[Layer], held: Mapping[Place, Held]) -> None:
+    def __init__(self, layers: Sequence[Layer], held: Mapping[KeyRange, Held]) -> None:
         self.held = dict(held)
         self._layers = layers
         self._keys = [layer.arrays["keys"] for layer in layers]
@@ -282,14 +282,14 @@ class _Reader:
         for number, found in enumerate(self._relations):
             runs, gone = tuple(parts[2 * number]), tuple(parts[2 * number + 1])
             if runs:
-                same = (relation for relation in made if (relation.runs, relation.gone) == (runs, gone))
+                same = (relation for relation in made if (relation.runs, relation.tombstones) == (runs, gone))
                 found[predicate] = next(same, None) or Relation(layout, runs, gone)
                 made.append(found[predicate])
         for number, counts in enumerate(self._counts):
             if parts[NR + number]:
                 counts[predicate] = Multiset(layout, tuple(parts[NR + number]))
 
-    def _at(self, layout: Layout, universe: int, place: Place, is_run: bool) -> Held:
+    def _at(self, layout: Layout, universe: int, place: KeyRange, is_run: bool) -> Held:
         if place not in self.held:
             layer, start, end, weights = place
             if not (0 <= layer < len(self._layers) and 0 <= start <= end <= len(self._keys[layer])):

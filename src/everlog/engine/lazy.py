@@ -83,4 +83,4 @@ def fetched(relation: Relation, bound: Bound) -> Relation:
     if not isinstance(relation.base, LazyFacts):
         return relation
     held = relation.base.fetched(bound)
-    return Relation(relation.layout, (*held.runs, *relation.runs), relation.gone)
+    return Relation(relation.layout, (*held.runs, *relation.runs), relation.tombstones)

@@ -11,11 +11,11 @@ from everlog.lang.codes import Code
 from everlog.lang.errors import FactLimitError, LimitError
 
 SECONDS_BETWEEN = 0.01
-"""Seconds between two measurements of memory, at least."""
+"""Minimum number of seconds between two measurements of memory."""
 
 
 MUCH = 1 << 28
-"""Bytes from which on the free memory of the machine is looked up before they are allocated."""
+"""Bytes; larger allocations check the free memory of the machine first."""
 
 
 @dataclass

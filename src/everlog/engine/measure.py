@@ -16,7 +16,7 @@ SAMPLE = 64
 """Number of facts of the scan that are looked up."""
 
 SORT_SHARE = 16
-"""Least number of facts in a run, per fact of the scan, from which on a sort order is made for measuring. The join is
+"""Minimum number of facts in a run, per fact of the scan, for a sort order to be made for measuring. The join is
 likely to use that order, and it pays for itself in later updates."""
 
 

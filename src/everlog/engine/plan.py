@@ -23,11 +23,11 @@ Measure = Callable[["PlanStep", "PlanStep"], float | None]
 """Average number of facts that join with a binding of the scan; None if it is not known."""
 
 GROUPING_FACTOR = 4
-"""Most facts per expected instance with which an atom may lead for the sake of grouping."""
+"""Maximum number of facts per expected instance with which an atom may lead for the sake of grouping."""
 
 COMPARED_ATOMS = 256
-"""Most atoms, in all arrangements together, that are tried to find the best plan: a body of 16 atoms is arranged in up
-to 16 ways."""
+"""Maximum number of atoms, in all arrangements together, that are tried to find the best plan: a body of 16 atoms is
+arranged in up to 16 ways."""
 
 
 class Lead(Enum):
@@ -80,7 +80,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """The plans of a rule for relations of some sizes, and one that gives the heads in groups, if none of them does."""
+    """Candidate plans of a rule for relations of some sizes, and a grouped alternative."""
 
     plans: tuple[Plan, ...]
     lead: int = 0
@@ -168,7 +168,7 @@ class PlannedRule:
 
     @cached_property
     def _ways(self) -> int:
-        """Most arrangements of the atoms that are tried, so that planning a long body stays quick."""
+        """Maximum number of arrangements of the atoms that are tried, so that planning a long body stays quick."""
         return max(1, COMPARED_ATOMS // max(1, len(self.positive)))
 
     def _arrangements(self, lead: int, pivot: int | None, sizes: Sequence[int]) -> list[tuple[int, ...]]:

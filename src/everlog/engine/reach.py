@@ -38,11 +38,13 @@ NO_POSITIONS: Positions = np.empty(0, np.int32)
 NO_ROW = graphs.NO_ROW
 
 SEGMENT = 1 << 12
+"""Half the number of words reserved first for new rows; each further reservation is twice as large."""
+
 LARGEST_SEGMENT = 1 << 22
-"""Words reserved for new rows at a time, at first and at most."""
+"""Maximum number of words reserved at a time, unless the rows of one component need more."""
 
 REPACKED_FROM = 1 << 16
-"""Least number of words of which more than half are unused, for rows to be written anew."""
+"""Minimum number of words for rows to be written anew when more than half of the words are unused."""
 
 SPARSE = 8
 """Vertices are numbered by a table, not by sorting, if at least one in this many possible numbers is a vertex."""
@@ -131,12 +133,12 @@ class Updated(NamedTuple):
     """Whether edges were inserted."""
 
     @property
-    def lost(self) -> ReachDifference:
+    def deleted(self) -> ReachDifference:
         """The pairs that were deleted."""
         return self._difference(self.before, self.graph, self.shrunk, self.grown)
 
     @property
-    def won(self) -> ReachDifference:
+    def inserted(self) -> ReachDifference:
         """The pairs that were inserted."""
         return self._difference(self.graph, self.before, self.grown, self.shrunk)
 
@@ -366,9 +368,9 @@ class Reach:
         patience = SEARCHED * (len(self) + len(self.edges)) - spent
         if "backwards" in self.__dict__ or patience <= 0:
             return None
-        graves = Relation(self.edges.layout, self.edges.gone)
-        table, gone = self.edges.table((1, 0)), graves.table((1, 0))
-        work, numbers, found = graphs.leading_to(table, gone, 32, positions, len(self), patience)
+        deleted = Relation(self.edges.layout, self.edges.tombstones)
+        table, tombstones = self.edges.table((1, 0)), deleted.table((1, 0))
+        work, numbers, found = graphs.leading_to(table, tombstones, 32, positions, len(self), patience)
         self.__dict__["_searched"] = spent + work
         return None if work > patience else (numbers, self.at(found))
 
@@ -399,12 +401,14 @@ class Reach:
 
     # changing -----------------------------------------------------------------------------------
 
-    def updated(self, gone: tuple[Column, Column], come: tuple[Column, Column], check: Check = unlimited) -> Updated:
+    def updated(
+        self, deleted: tuple[Column, Column], inserted: tuple[Column, Column], check: Check = unlimited
+    ) -> Updated:
         """The graph without some of its edges and with some that it does not have. ``check`` may raise, as in
         :meth:`of`.
         """
-        graph = self._with_vertices(np.concatenate(come))._repacked()
-        lost, new = graph._edges(gone), graph._edges(come)
+        graph = self._with_vertices(np.concatenate(inserted))._repacked()
+        lost, new = graph._edges(deleted), graph._edges(inserted)
         edges = (graph.edges - lost) | new
         more = new.columns()
         bridging = ~rows.reaches(graph.rows.table, _frozen(graph.row_of), more[0], more[1])
@@ -414,7 +418,7 @@ class Reach:
         else:
             found, moved = graph._closed_again(edges, graph.edges | new, seeds, check)
         if "backwards" in self.__dict__:
-            turned = self.backwards.updated((gone[1], gone[0]), (come[1], come[0]), check).graph
+            turned = self.backwards.updated(deleted[::-1], inserted[::-1], check).graph
             found.__dict__["backwards"] = turned
         return Updated(found, moved, graph, bool(lost), bool(new))
 
@@ -536,7 +540,7 @@ def _expanded(kept: RowTable, left: Positions, right: Positions | None, size: in
 
 
 def _different(numbers: Column, size: int) -> int:
-    """Number of different numbers, all of them below ``size``."""
+    """The number of distinct values, all of which are below ``size``."""
     seen = np.zeros(size, np.bool_)
     seen[numbers] = True
     return int(np.count_nonzero(seen))
@@ -599,7 +603,7 @@ def _affected(every: Relation, edges: Relation, seeds: Column, size: int) -> tup
     table = edges.table((0, 1))
     matched = search.ranges(table, position.astype(np.int64) << ID_BITS, 1 << ID_BITS, ID_BITS)
     rows, keys = joins.expand(table, *matched, 0, int(matched[2][-1]))
-    if edges.gone:
+    if edges.tombstones:
         kept = edges.contains(keys)
         rows, keys = rows[kept], keys[kept]
     if len(edges.runs) > 1:

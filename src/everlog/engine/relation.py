@@ -2,7 +2,7 @@
 
 A relation is a few runs of geometrically growing size and a few runs of tombstones:
 
-    facts = (``base`` and union of ``runs``) minus (union of ``gone``)
+    facts = (``base`` and union of ``runs``) minus (union of ``tombstones``)
 
 The base is a set of facts in a form of its own, such as the pairs of a closure, if there is one.
 Invariants: base and runs are pairwise disjoint, so are the tombstones, and every tombstone is in
@@ -42,7 +42,7 @@ from everlog.engine.keys import (
 from everlog.engine.runs import Run, merge_keys, merge_runs, prefix_range, table_of, wide_contained
 
 REMEMBERED = 1 << 20
-"""Least number of terms in the tables that remember counts of a base; a table may have as many terms as the base has
+"""Minimum number of terms in the tables that remember counts of a base; a table may have as many terms as the base has
 facts."""
 
 REWRITE_SHARE = 4
@@ -91,11 +91,11 @@ class Relation:
     """
 
     def __init__(
-        self, layout: Layout, runs: tuple[Run, ...] = (), gone: tuple[Run, ...] = (), base: Base | None = None
+        self, layout: Layout, runs: tuple[Run, ...] = (), tombstones: tuple[Run, ...] = (), base: Base | None = None
     ) -> None:
         self.layout = layout
         self.runs = runs
-        self.gone = gone
+        self.tombstones = tombstones
         self.base = base
         self._tables: dict[tuple[Order, bool], Keys] = {}
         self._counts: dict[int, npt.NDArray[np.int32]] = {}
@@ -130,12 +130,12 @@ class Relation:
 
     def __len__(self) -> int:
         based = 0 if self.base is None else len(self.base)
-        if not self.runs and not self.gone:
+        if not self.runs and not self.tombstones:
             return based
-        return based + sum(map(len, self.runs)) - sum(map(len, self.gone))
+        return based + sum(map(len, self.runs)) - sum(map(len, self.tombstones))
 
     def __bool__(self) -> bool:
-        if self.gone:
+        if self.tombstones:
             return len(self) > 0
         return any(map(len, self.runs)) or bool(self.base)
 
@@ -150,7 +150,7 @@ class Relation:
     def nbytes(self) -> int:
         """Bytes of the facts in all orders."""
         base = 0 if self.base is None else self.base.nbytes + sum(known.nbytes for known in self._counts.values())
-        return base + sum(run.nbytes for run in self.runs + self.gone)
+        return base + sum(run.nbytes for run in self.runs + self.tombstones)
 
     def table(self, order: Order, indexed: bool = True) -> Keys:
         """The table by which kernels read the runs in an order; it is valid as long as the relation lives."""
@@ -159,9 +159,9 @@ class Relation:
         return self._tables[order, indexed]
 
     @cached_property
-    def _graves(self) -> Relation:
+    def _deleted(self) -> Relation:
         """The tombstones as a relation."""
-        return Relation(self.layout, self.gone)
+        return Relation(self.layout, self.tombstones)
 
     def contains(self, keys: Keys) -> Mask:
         """Which of the given keys, in the primary order, are facts of the relation."""
@@ -173,7 +173,7 @@ class Relation:
             found = wide_contained(self.runs, keys)
         if self.base is not None:
             found |= self.base.contains(keys)
-        return found & ~self._graves.contains(keys) if self.gone else found
+        return found & ~self._deleted.contains(keys) if self.tombstones else found
 
     def match_counts(self, column: int, terms: Column) -> Column:
         """For each term, the number of facts of a binary relation that have it in a column. Counts of a base are
@@ -198,7 +198,7 @@ class Relation:
         counts = np.zeros(len(terms), np.int64)
         order: Order = (0, 1) if column == 0 else (1, 0)
         prefix = pack(self.layout, [terms], len(terms))
-        for runs, sign in ((self.runs, 1), (self.gone, -1)):
+        for runs, sign in ((self.runs, 1), (self.tombstones, -1)):
             for run in runs:
                 low, high = prefix_range(self.layout, run.keys(order), prefix, 1)
                 counts += sign * (high - low)
@@ -233,10 +233,10 @@ class Relation:
 
     def _living(self, column: int, terms: Column, rows: Column, others: Column) -> tuple[Column, Column]:
         """The matches that are no tombstones."""
-        if not self.gone:
+        if not self.tombstones:
             return rows, others
         lead, width = terms[rows], self.layout.width
-        dead = self._graves.contains(lead << width | others if column == 0 else others << width | lead)
+        dead = self._deleted.contains(lead << width | others if column == 0 else others << width | lead)
         return rows[~dead], others[~dead]
 
     def blocks(self, column: int, block: int) -> Iterator[Keys]:
@@ -246,15 +246,15 @@ class Relation:
         pieces = (keys[first : first + block] for keys in runs for first in range(0, len(keys), block))
         based = self.base.blocks(column, block) if self.base is not None else iter(())
         for keys in chain(pieces, based):
-            if self.gone:
+            if self.tombstones:
                 primary = reorder(self.layout, keys, order, self.layout.primary)
-                yield keys[~self._graves.contains(primary)]
+                yield keys[~self._deleted.contains(primary)]
             else:
                 yield keys
 
     def terms(self, column: int) -> Column:
         """The different terms in a column, ascending."""
-        if self.base is not None and not self.gone:
+        if self.base is not None and not self.tombstones:
             mine = Relation(self.layout, self.runs).terms(column)
             return sort_unique(np.concatenate([mine, self.base.terms(column)]))
         return sort_unique(unpack(self.layout, self.keys(), column).copy())
@@ -262,8 +262,8 @@ class Relation:
     def run(self) -> Run:
         """All facts as one run."""
         runs = self.runs if self.base is None else (Run.of(self.layout, self.base.sorted_keys()), *self.runs)
-        if self.gone:
-            return Relation(self.layout, runs, self.gone)._rewritten().run()
+        if self.tombstones:
+            return Relation(self.layout, runs, self.tombstones)._rewritten().run()
         if not runs:
             return Run.of(self.layout, self.layout.empty())
         merged = runs[-1]
@@ -279,7 +279,7 @@ class Relation:
         """The relation with one run, which look-ups and memory like best; a base stays."""
         if self.base is not None:
             return self
-        return self if len(self.runs) <= 1 and not self.gone else Relation.from_run(self.run())
+        return self if len(self.runs) <= 1 and not self.tombstones else Relation.from_run(self.run())
 
     def keys(self) -> Keys:
         """The keys of all facts, ascending."""
@@ -293,16 +293,16 @@ class Relation:
         """The relation with the facts of a run, none of which it may have."""
         if not len(run):
             return self
-        gone = self.gone
-        if gone:
-            back = self._graves.contains(run.keys())
+        tombstones = self.tombstones
+        if tombstones:
+            back = self._deleted.contains(run.keys())
             if back.any():
-                gone = self._graves._filtered(Relation.from_run(run), keep=False).runs
+                tombstones = self._deleted._filtered(Relation.from_run(run), keep=False).runs
                 run = run.without(back)
         runs = list(self.runs)
         while len(runs) > 1 and len(runs[-2]) < 2 * len(runs[-1]):
             runs[-2:] = [merge_runs(runs[-2], runs[-1])]
-        return Relation(self.layout, (*runs, run) if len(run) else tuple(runs), gone, self.base)
+        return Relation(self.layout, (*runs, run) if len(run) else tuple(runs), tombstones, self.base)
 
     def shrunk(self, run: Run) -> Relation:
         """The relation without the facts of a run, all of which it must have."""
@@ -310,16 +310,16 @@ class Relation:
             return self
         if any(run is mine for mine in self.runs):
             kept = tuple(mine for mine in self.runs if mine is not run)
-            return Relation(self.layout, kept, self.gone, self.base)
-        buried = self._graves.extended(run)
-        less = Relation(self.layout, self.runs, buried.runs, self.base)
+            return Relation(self.layout, kept, self.tombstones, self.base)
+        deleted = self._deleted.extended(run)
+        less = Relation(self.layout, self.runs, deleted.runs, self.base)
         if self.base is not None:
             return less
-        return less._rewritten() if len(buried) * REWRITE_SHARE > sum(map(len, self.runs)) else less
+        return less._rewritten() if len(deleted) * REWRITE_SHARE > sum(map(len, self.runs)) else less
 
     def _rewritten(self) -> Relation:
         """The relation with runs that are written anew, without tombstones."""
-        runs = (run.without(self._graves.contains(run.keys())) for run in self.runs)
+        runs = (run.without(self._deleted.contains(run.keys())) for run in self.runs)
         return Relation(self.layout, tuple(run for run in runs if len(run)))
 
     def _filtered(self, other: Relation, keep: bool) -> Relation:
@@ -343,10 +343,15 @@ class Relation:
             return self
         assert self.layout == other.layout
         if self.base is not None and self.base is other.base:
-            keys = merge_keys(Relation(self.layout, self.runs).keys(), Relation(self.layout, other.gone).keys())
+            keys = merge_keys(Relation(self.layout, self.runs).keys(), Relation(self.layout, other.tombstones).keys())
             return Relation.from_keys(self.layout, keys[self.contains(keys) & ~other.contains(keys)])
         plain = self.base is None and other.base is None
-        if plain and not self.gone and not other.gone and any(a is b for a in self.runs for b in other.runs):
+        if (
+            plain
+            and not self.tombstones
+            and not other.tombstones
+            and any(a is b for a in self.runs for b in other.runs)
+        ):
             rest = Relation(self.layout, tuple(run for run in self.runs if all(run is not b for b in other.runs)))
             other = Relation(other.layout, tuple(run for run in other.runs if all(run is not a for a in self.runs)))
             return rest - other

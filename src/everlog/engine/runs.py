@@ -17,7 +17,7 @@ from everlog.engine.keys import Column, Keys, Layout, Mask, Order, reorder, sort
 
 NO_INDEX = np.empty(0, np.int32)
 INDEXED_FROM = 256
-"""Least number of facts of a run that has an index."""
+"""Minimum number of facts of a run that has an index."""
 
 INDEXED_BELOW = 1 << 31
 """Runs with this many facts have no index: positions in an index have 32 bits."""

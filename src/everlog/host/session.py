@@ -34,6 +34,8 @@ SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """The environment variable in which spark-submit passes the port of the JVM."""
 
 OLDEST_JAVA = 17
+"""The oldest version of Java on which Spark runs."""
+
 JAVA_REMEDY = (
     f"install a Java runtime of version {OLDEST_JAVA} or later (Debian: apt-get install openjdk-17-jre-headless) "
     "and put `java` on the PATH or set JAVA_HOME"

@@ -21,7 +21,7 @@ from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, Place
 
 MOST_SHOWN = 5
-"""Most blank nodes that an error names."""
+"""Maximum number of blank nodes that an error names."""
 
 PREFIX = len(blank_prefix(""))
 """Characters of the prefix of a blank node."""

@@ -23,10 +23,10 @@ BLOCK = 8 << 20
 """Bytes that are read at a time."""
 
 MAX_ROW = 256 << 20
-"""Most bytes of a row."""
+"""Maximum number of bytes of a row."""
 
 SHOWN = 200
-"""Most characters of a row in a message."""
+"""Maximum number of characters of a row in a message."""
 
 NEWLINE = 10
 """The byte of a newline."""

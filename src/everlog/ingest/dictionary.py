@@ -30,19 +30,20 @@ from everlog.store.parquet import terms_among
 from everlog.store.schema import TERMS
 
 LARGEST_RANGE_ROWS = 4_000_000
-"""Most terms of a range, in all files together."""
+"""Maximum number of terms of a range, in all files together."""
 
 LARGEST_RANGE_BYTES = 512 << 20
-"""Most bytes of a range, in all files together."""
+"""Maximum number of bytes of a range, in all files together."""
 
 SMALLEST_RANGE_ROWS = 500_000
-"""Least terms of a range that is made for the sake of parallel work."""
+"""Minimum number of terms of a range that is made so that more tasks can work in parallel."""
 
 MOST_SHOWN = 10
-"""Most pairs of texts with one id that an error names."""
+"""Maximum number of pairs of texts with one id that an error names."""
 
 FEW_TERMS = 1 << 14
-"""Most terms that are looked up in the row groups that can have them; for more, all row groups are read."""
+"""Maximum number of terms that are looked up in the row groups that can have them; for more, all row groups are
+read."""
 
 
 Collision = tuple[int, str, str]

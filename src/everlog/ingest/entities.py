@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-EXPANDED = 4 << 20
-"""Bytes that entities may stand for in any document."""
+ENTITY_BYTES = 4 << 20
+"""Maximum number of bytes that entities stand for in a document, whatever its size."""
 
-EXPANDED_PER_BYTE = 32
-"""Further bytes that entities may stand for, for each byte of the document that was read."""
+ENTITY_BYTES_PER_BYTE = 32
+"""Number of bytes that entities may stand for besides, for each byte of the document that was read."""
 
 LONGEST_DECLARATION = 1 << 20
-"""The longest declaration of an entity, in bytes."""
+"""Maximum number of bytes of the declaration of an entity."""
 
 LONGEST_NAME = 1 << 10
-"""The most bytes before the value of an entity begins."""
+"""Maximum number of bytes before the value of an entity begins."""
 
 _DECLARATION = re.compile(rb"<!ENTITY([^<]*)")
 _NAMED = re.compile(rb"\s+(?:%\s+)?([A-Za-z_:][A-Za-z0-9_.:-]*)\s+(?:\"([^\"]*)\"|'([^']*)')\s*>")
@@ -96,7 +96,7 @@ class EntityGuard:
 
     def _count(self, size: int, name: bytes, position: int) -> None:
         self.expanded += size
-        allowed = EXPANDED + EXPANDED_PER_BYTE * self._read
+        allowed = ENTITY_BYTES + ENTITY_BYTES_PER_BYTE * self._read
         if self.expanded > allowed:
             shown = name[:40].decode(errors="replace") or "?"
             reason = f"with &{shown}; the entities stand for {self.expanded:,} bytes, more than the {allowed:,} allowed"

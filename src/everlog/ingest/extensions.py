@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-KINDS: Mapping[str, str] = {
+KIND_OF_EXTENSION: Mapping[str, str] = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".facts": "tsv",
@@ -48,4 +48,4 @@ def kind_and_stem(path: Path) -> tuple[str | None, str, bool]:
     name = path.name
     compressed = name.lower().endswith(".gz")
     stem, extension = os.path.splitext(name[:-3] if compressed else name)
-    return KINDS.get(extension.lower()), stem, compressed
+    return KIND_OF_EXTENSION.get(extension.lower()), stem, compressed

@@ -23,6 +23,7 @@ from everlog.lang.kinds import Kinds
 from everlog.lang.syntax import Predicate
 
 MOST_SHOWN = 10
+"""Maximum number of bad rows that a warning shows."""
 
 
 @dataclass(frozen=True)

@@ -34,14 +34,14 @@ from everlog.lang.errors import DataError, Diagnostic, EverlogError
 OPERATIONS = {"insert": True, "+": True, "delete": False, "-": False}
 """Whether a value of ``op`` inserts."""
 
-KINDS = {"op": ("string",), "predicate": ("string",), "arguments": ("array<string>",)}
+COLUMN_TYPES = {"op": ("string",), "predicate": ("string",), "arguments": ("array<string>",)}
 """The types that columns may have, by Spark's names."""
 
 MOST_SHOWN = 10
-"""Most facts or rows that an error names."""
+"""Maximum number of facts or rows that an error names."""
 
 LONGEST_SHOWN = 300
-"""Most characters of a row in a message."""
+"""Maximum number of characters of a row in a message."""
 
 _ARGUMENT = re.compile(r"c(0|[1-9][0-9]*)")
 
@@ -69,11 +69,11 @@ class OperationReader:
         if "arguments" not in columns and not typed:
             missing.append("arguments (or c0, c1, ...)")
         gaps = typed != argument_names(len(typed))
-        kinds = [name for name, kind in KINDS.items() if name in columns and columns[name] not in kind]
+        kinds = [name for name, kind in COLUMN_TYPES.items() if name in columns and columns[name] not in kind]
         if missing or gaps or kinds or ("arguments" in columns and typed):
             wrong = "the arguments are neither `arguments` nor c0, c1, ..."
             wrong = f"there is no {' and no '.join(missing)}" if missing else wrong
-            wrong = f"{kinds[0]} is not {KINDS[kinds[0]][0]}" if kinds else wrong
+            wrong = f"{kinds[0]} is not {COLUMN_TYPES[kinds[0]][0]}" if kinds else wrong
             shown = ", ".join(f"{name} {kind}" for name, kind in columns.items())
             message = f"the stream cannot be read as changes of facts: {wrong}; its columns are {shown}"
             hint = "give it op, predicate, arguments (an array of strings) or c0, c1, ..., and if need be seq"

@@ -26,7 +26,7 @@ from everlog.lang.syntax import Predicate
 from everlog.store.errors import first_line
 
 BATCH_ROWS = 1 << 18
-"""Most rows of a batch."""
+"""Maximum number of rows of a batch."""
 
 
 def read_parquet(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iterator[pa.RecordBatch]:

@@ -14,10 +14,10 @@ _HEAD = 1 << 16
 """Bytes at the beginning of a file that are searched for declarations."""
 
 MOST_FILES = 100
-"""Most files that are searched for declarations."""
+"""Maximum number of files that are searched for declarations."""
 
 MOST_PREFIXES = 500
-"""Most prefixes that are taken from files."""
+"""Maximum number of prefixes that are taken from files."""
 
 _NAME = rf"([{LETTER}](?:[{CHARACTER}.]*[{CHARACTER}])?)?"
 _TURTLE = re.compile(rf"^\s*@?prefix\s+{_NAME}:\s*<([^<>\s\\]*)>", re.IGNORECASE | re.MULTILINE)

@@ -37,14 +37,14 @@ BATCH_TRIPLES = 1 << 16
 """Triples of a document in a batch."""
 
 BATCH_CHARACTERS = 1 << 26
-"""Most characters of the texts in a batch of a document, not counting the last triple."""
+"""Maximum number of characters of the texts in a batch of a document, not counting the last triple."""
 
-EXPANDED = 1 << 26
-"""Characters that the terms of any document may have."""
+TERM_CHARACTERS = 1 << 26
+"""Maximum number of characters of all terms of a document, whatever its size."""
 
-EXPANDED_PER_BYTE = 1000
-"""Further characters that terms may have, for each byte of the document: a short name may stand for a long IRI, but
-not for one so long that a small document fills the memory."""
+TERM_CHARACTERS_PER_BYTE = 1000
+"""Number of characters that terms may have besides, for each byte of the document: a short name may stand for a long
+IRI, but not for one so long that a small document fills the memory."""
 
 PEEKED = 1 << 12
 """Number of triples at the beginning of a file that are searched for named graphs."""
@@ -121,7 +121,7 @@ def read_document(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iter
             if not found:
                 break
             expanded += size
-            if expanded > EXPANDED + EXPANDED_PER_BYTE * document.size:
+            if expanded > TERM_CHARACTERS + TERM_CHARACTERS_PER_BYTE * document.size:
                 raise _too_long(split, expanded, document.size)
             yield _batch(found)
         if not mistaken and (line := document.missing()) is not None:

@@ -20,13 +20,13 @@ from everlog.host.addresses import local_path, scheme_of
 from everlog.host.locations import kind_of
 from everlog.ingest.blocks import unreadable
 from everlog.ingest.cells import iri_of
-from everlog.ingest.extensions import KINDS, RDF_KINDS, is_hidden, kind_and_stem, kind_by_name
+from everlog.ingest.extensions import KIND_OF_EXTENSION, RDF_KINDS, is_hidden, kind_and_stem, kind_by_name
 from everlog.ingest.fetching import FetchedCopy, fetch
 from everlog.lang.characters import BARE_NAME
 from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import DataError, Diagnostic, Place, warn
 
-KNOWN = f"known are {' '.join(KINDS)}, each also with .gz"
+KNOWN = f"known are {' '.join(KIND_OF_EXTENSION)}, each also with .gz"
 _ARGUMENT = re.compile(r"(?P<name><[^<>]*>|[^=/]*)=(?P<path>.*)", re.DOTALL)
 _PICKED = re.compile(r'(?P<path>.*)\[(?P<columns>(?:"[^"]*"|[^"\[\]])+)\]', re.DOTALL)
 

@@ -27,9 +27,16 @@ from everlog.lang.errors import DataError, Diagnostic
 from everlog.store.schema import MIN_WIDTH
 
 MOST_LISTED = 1000
+"""Maximum number of bad rows that are kept with their reasons; the others are counted."""
+
 MOST_SHOWN = 20
+"""Maximum number of bad rows that an error shows."""
+
 LARGEST_TASK = 64 << 20
+"""Maximum bytes of input of a task, except where one split has more."""
+
 SMALLEST_TASK = 4 << 20
+"""Minimum bytes of input of a task, except for the last one."""
 
 
 @dataclass(frozen=True)

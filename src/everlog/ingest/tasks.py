@@ -61,7 +61,7 @@ class InProcess:
     """
 
     def run(self, function: Callable[[T], R], tasks: Sequence[T], tally: Tally | None = None) -> list[R]:
-        results: list[R | Wrong] = []
+        results: list[R | TaskErrors] = []
         done = rows = 0
         for number, task in enumerate(tasks):
             results.append(attempt(functools.partial(function, task)))
@@ -84,28 +84,28 @@ IN_PROCESS = InProcess()
 
 
 @dataclass(frozen=True)
-class Wrong:
+class TaskErrors:
     """Mistakes of users that a task found."""
 
     diagnostics: tuple[Diagnostic, ...]
 
 
-def attempt(function: Callable[[], R]) -> R | Wrong:
+def attempt(function: Callable[[], R]) -> R | TaskErrors:
     """Call a function, and return its result. Mistakes of users are a result, too, and not a failed task."""
     try:
         return function()
     except EverlogError as error:
-        return Wrong(error.diagnostics)
+        return TaskErrors(error.diagnostics)
     except OSError as error:
-        return Wrong((input_output(error),))
+        return TaskErrors((input_output(error),))
 
 
-def opened(results: Sequence[R | Wrong]) -> list[R]:
+def opened(results: Sequence[R | TaskErrors]) -> list[R]:
     """The results; an error with all mistakes that tasks found, if there are any."""
-    wrong = [diagnostic for result in results if isinstance(result, Wrong) for diagnostic in result.diagnostics]
+    wrong = [diagnostic for result in results if isinstance(result, TaskErrors) for diagnostic in result.diagnostics]
     if wrong:
         raise DataError(dict.fromkeys(wrong))
-    return [result for result in results if not isinstance(result, Wrong)]
+    return [result for result in results if not isinstance(result, TaskErrors)]
 
 
 def work_directory(path: Path | str) -> Path:

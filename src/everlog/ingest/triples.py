@@ -28,7 +28,7 @@ def wants_triples(options: ReadOptions) -> bool:
 
 
 def rdf_width(options: ReadOptions) -> int:
-    """Most arguments that a fact of RDF has.
+    """Maximum number of arguments of a fact of RDF.
 
     >>> rdf_width(ReadOptions()), rdf_width(ReadOptions(graphs=True, arities={"triple": 4}))
     (2, 4)

@@ -157,7 +157,7 @@ class MadeThere(Generic[C]):
         return statistics_of({**self.written.figures, **self.figures})
 
     def commit(self, transaction: Transaction, figures: dict[str, Any], positions: dict[str, Any] | None) -> int:
-        """A change that changed nothing adds no rows, so the counters stay as they were."""
+        """Commit the change and return its version. An empty change writes no rows; counters stay."""
         base, written = self.base, self.written
         if base is not None and not self.change and positions is None:
             return base.version

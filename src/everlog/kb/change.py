@@ -121,10 +121,10 @@ class Change:
         rows = [
             [str(p), *(f"{sign}{n:,}" for sign, n in zip("+-+-", sizes, strict=True))] for p, sizes in counted[:SHOWN]
         ]
-        added, removed = (sum(sizes[side] for _, sizes in counted) for side in (0, 1))
+        inserted, deleted = (sum(sizes[side] for _, sizes in counted) for side in (0, 1))
         how = f" by {self.stats.algorithm} in {self.stats.seconds:.3f} s" if self.stats.algorithm else ""
-        caption = f"+{added:,} -{removed:,} facts{how}"
-        columns = ("predicate", "added", "removed", "explicit added", "explicit removed")
+        caption = f"+{inserted:,} -{deleted:,} facts{how}"
+        columns = ("predicate", "inserted", "deleted", "explicit inserted", "explicit deleted")
         return html_table(columns, rows, len(counted), caption=caption, numbers=range(1, 5))
 
 

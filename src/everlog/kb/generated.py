@@ -71,7 +71,7 @@ def _brought_back(
     if fed is None:
         return None
     engine = Engine(len(later.dictionary), Constants(later.dictionary))
-    back = derived_since(engine, program, kb.inner_facts(), inputs(engine, program, earlier.facts, fed))
+    back = derived_since(engine, program, kb.facts_with_hidden(), inputs(engine, program, earlier.facts, fed))
     inserted, deleted = ({p: part.relation(p) for p in predicates} for part in (back.gone, back.fresh))
     return Generated(later.dictionary, inserted, deleted)
 
@@ -109,7 +109,7 @@ def _renumbered(keys: Keys, ids: Column) -> Keys:
 
 def _blocks(relation: Relation) -> Iterator[Keys]:
     """All pairs of a relation; in several blocks if it has a form of its own."""
-    if relation.base is not None and not relation.runs and not relation.gone:
+    if relation.base is not None and not relation.runs and not relation.tombstones:
         yield from relation.base.blocks(0, BLOCK_ROWS)
         return
     keys = relation.keys()

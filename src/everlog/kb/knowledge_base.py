@@ -641,9 +641,9 @@ class KnowledgeBase:
         """The state as a store has it in which facts of some predicates of modules are not listed."""
         return self.up_to_date().stored(generated)
 
-    def inner_facts(self) -> FactSet:
-        """The facts as reasoning keeps them, with those that feed modules under hidden names."""
-        return self.up_to_date().inner().facts
+    def facts_with_hidden(self) -> FactSet:
+        """The facts as reasoning keeps them: those that feed modules are under their hidden names."""
+        return self.up_to_date().with_hidden().facts
 
     def save(
         self,
@@ -714,7 +714,7 @@ class KnowledgeBase:
         """The number of instances that materialising considers, as far as it is known."""
         return self._reasoner.instances
 
-    # inner workings -----------------------------------------------------------------------------
+    # helpers ------------------------------------------------------------------------------------
 
     @property
     def _written(self) -> Program:

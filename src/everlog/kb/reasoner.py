@@ -45,9 +45,9 @@ class Reasoner:
     """A program with the facts that follow by it from explicit facts.
 
     The materialisation has two forms. One that comes from a store is *opened*: it is as users see it. The
-    *inner* form has the facts that feed modules under hidden names, and representatives of equal terms; it is made at
-    its first use, and *kept* from then on. A copy changes independently; facts and terms are shared. The limits may be
-    changed, and then hold for operations that begin afterwards.
+    other form is *with hidden* predicates: it has the facts that feed modules under their hidden names, and
+    representatives of equal terms. It is made at its first use, and *kept* from then on. A copy changes independently;
+    facts and terms are shared. The limits may be changed, and then hold for operations that begin afterwards.
 
     >>> from everlog.analysis.check import check
     >>> from everlog.kb.explicit import program_facts
@@ -76,7 +76,7 @@ class Reasoner:
         """The figures of the last reasoning; None before the first."""
         self._materialisation = Materialisation(NONE, NONE)
         self._opened: UserView | None = None
-        """The opened materialisation, until the inner form is used; None afterwards."""
+        """The opened materialisation, until the form with hidden predicates is used; None afterwards."""
         self._pairs: FactSet = NONE
         """The listed facts of modules' predicates, if they were used since the last full computation."""
         self._encode_constants()
@@ -91,14 +91,14 @@ class Reasoner:
             return self._opened.seen
         if self.merging is not None:
             return self.merged.seen(self._materialisation, len(self.dictionary))
-        return outward(self.program, self.inner())
+        return outward(self.program, self.with_hidden())
 
-    def inner(self) -> Materialisation:
-        """The inner form of the materialisation."""
+    def with_hidden(self) -> Materialisation:
+        """The materialisation with the facts that feed modules, over representatives."""
         if self._opened is not None and self.merging is not None:
             self._merge_opened(self._opened)
         elif self._opened is not None:
-            self._set_inner(self._opened.inward(self.engine(), self.program))
+            self._set_with_hidden(self._opened.inward(self.engine(), self.program))
         return self._materialisation
 
     def state(self) -> State:
@@ -111,7 +111,7 @@ class Reasoner:
         generated = generated.intersection(self.program.external)
         if self._opened is not None and self._opened.state.generated == generated:
             return self._opened.state
-        materialisation = self.inner() if self.merging is None else self.seen()
+        materialisation = self.with_hidden() if self.merging is None else self.seen()
         found = stored(self.program, self.dictionary, materialisation, generated, self._pairs)
         self._pairs = found.facts.restricted(self.program.external)
         return found
@@ -187,7 +187,7 @@ class Reasoner:
     def compute(self, explicit: FactSet, progress: Listener | None = None) -> Statistics:
         """Materialise from explicit facts alone, with the bookkeeping for ``maintain``."""
         merged, materialisation, statistics = self._derived(explicit, progress)
-        self._set_inner(materialisation)
+        self._set_with_hidden(materialisation)
         self.merged = merged or Merged()
         self._pairs = NONE
         facts = self.seen().facts
@@ -202,7 +202,7 @@ class Reasoner:
 
     def repair(self, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy) -> SignedChange:
         """Bring the materialisation up to date with changed explicit facts."""
-        old = self.inner().fitted(len(self.dictionary))
+        old = self.with_hidden().fitted(len(self.dictionary))
         before = self.merged
         merged, explicit = self._merge(changed, before, algorithm)
         if merged is not None and not merged.has_rules_of(before):
@@ -254,7 +254,7 @@ class Reasoner:
         arrange = partial(arranged, kind=self.program.kind, modules=self.modules)
         removed, added = frozenset(edit.removed), frozenset(edit.added)
         rules = RuleChange(old.program, self.program, removed, added, arrange)
-        materialisation = old.inner().fitted(len(self.dictionary))
+        materialisation = old.with_hidden().fitted(len(self.dictionary))
         done = change_rules(self.engine(), rules, materialisation, changed, algorithm, strategy)
         self._repaired(done, done.materialisation)
         return done
@@ -267,7 +267,7 @@ class Reasoner:
             done.statistics.reason = "equality by representatives is computed anew for other rules"
         return replace(done, materialisation=self._materialisation)
 
-    # inner workings -----------------------------------------------------------------------------
+    # helpers ------------------------------------------------------------------------------------
 
     def engine(self, partition: Partition | None = None) -> Engine:
         """An engine; with a partition, constants of rules stand for their representatives."""
@@ -306,25 +306,25 @@ class Reasoner:
         return self.merging.merged(self.engine, changed, self.constant_ids, old, algorithm)
 
     def _merge_opened(self, opened: UserView) -> None:
-        """Compute the classes of equal terms and the inner form of an opened materialisation."""
+        """Compute the classes of equal terms and the form with hidden predicates of an opened materialisation."""
         log.info("reasoning again over representatives, which stores do not keep")
         seen = opened.seen
         merged, materialisation, _ = self._derived(seen.explicit, None)
         assert merged is not None
         self.merged = merged.listed(materialisation, seen.explicit, seen.facts)
-        self._set_inner(materialisation)
+        self._set_with_hidden(materialisation)
 
     def _limit_seen(self, merged: Merged | None, materialisation: Materialisation) -> None:
         """Raise an error if representatives stand for too many facts."""
         if merged is not None and self.max_facts is not None:
             self.limits().check(merged.count(materialisation))
 
-    def _set_inner(self, materialisation: Materialisation) -> None:
+    def _set_with_hidden(self, materialisation: Materialisation) -> None:
         self._materialisation, self._opened = materialisation, None
 
     def _repaired(self, done: SignedChange, materialisation: Materialisation) -> None:
         """Keep the result of an update."""
-        self._set_inner(materialisation)
+        self._set_with_hidden(materialisation)
         pairs = self._pairs.restricted(self.program.external)
         self._pairs = FactSet({p: _followed(known, p, done) for p, known in pairs.items()})
         seen = self.seen()

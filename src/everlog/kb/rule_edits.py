@@ -83,8 +83,8 @@ def edited(old: CheckedProgram, add: Program, remove: Program, known: Iterable[P
     plus, minus = check(add), check(remove)
     _refuse_missing(minus, old)
     _refuse_other_arities(plus, known)
-    gone, coming = Variants(minus.rules), Variants(plus.rules)
-    lost = [at for at, rule in enumerate(old.rules) if rule in gone and rule not in coming]
+    removed_rules, added_rules = Variants(minus.rules), Variants(plus.rules)
+    lost = [at for at, rule in enumerate(old.rules) if rule in removed_rules and rule not in added_rules]
     left = sorted({*range(len(old.rules))}.difference(lost))
     there = Variants(old.rules[at] for at in left)
     fresh = [at for at in _distinct(plus) if plus.rules[at] not in there]

@@ -1,4 +1,4 @@
-"""Separates the assertions of an ontology about individuals, kept as columns, from its axioms.
+"""Separate the assertions of an ontology about individuals, kept as columns, from its axioms.
 
 Axioms are few and become objects; assertions may be many and are facts already. Whether a triple is follows from its
 predicate, or its class, and for a few predicates from whether the subject is declared to be something other than an
@@ -43,8 +43,9 @@ class Separated:
     graph: OntologyGraph
     data: tuple[Columns, ...]
     schema: tuple[Columns, ...] = ()
-    """The triples of axioms as facts, C(s) and p(s, o), without those with a blank node, which are parts of
-    expressions, and those that are facts in any case."""
+    """The triples of axioms as facts, C(s) and p(s, o). Triples with a blank node, which are parts of expressions, and
+    triples that are facts in any case are left out.
+    """
 
 
 def separated(document: Document) -> Separated:

@@ -76,10 +76,11 @@ class TooManyClausesError(ValueError):
 
 
 MOST_CLAUSES = 4096
+"""Maximum number of clauses that an axiom may stand for."""
 
 
 def clauses(signed: Sequence[Signed], body: Sequence[Atom] = ()) -> list[Clause]:
-    """The clauses for: if the body holds, one of the signed expressions holds.
+    """The clauses of the implication: if the body holds, one of the signed expressions holds.
 
     >>> a, b, p = axioms.Class("<A>"), axioms.Class("<B>"), Property("<p>")
     >>> found = clauses([Signed(axioms.SomeValues(p, axioms.ClassUnion((a, b))), ROOT, holds=False), Signed(b, ROOT)])
@@ -284,7 +285,7 @@ def _is(term: Term, member: Constant, state: _PartialClause) -> Iterator[_Partia
 
 
 def _finished(state: _PartialClause) -> Iterator[Clause]:
-    """The clause, each atom once, unless it is trivial."""
+    """The clause without repeated atoms; none if it is trivial."""
     body, heads = tuple(dict.fromkeys(state.body)), tuple(dict.fromkeys(state.heads))
     always = any(isinstance(head, Equal) and head.left == head.right for head in heads)
     if not always and not any(head in body for head in heads if isinstance(head, Atom)):

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from everlog.ingest.extensions import KINDS, RDF_KINDS
+from everlog.ingest.extensions import KIND_OF_EXTENSION, RDF_KINDS
 from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.read import read
 from everlog.ingest.sources import ReadOptions, resolve
@@ -25,6 +25,7 @@ Statements = Mapping[str, Sequence[str]]
 
 _NO_STATEMENTS: Statements = MappingProxyType({})
 _MOST_SHOWN = 20
+"""Maximum number of bad rows of an ontology that an error shows."""
 
 
 class NotUnderstoodError(ValueError):
@@ -33,7 +34,7 @@ class NotUnderstoodError(ValueError):
 
 @dataclass(frozen=True)
 class OntologyGraph:
-    """Triples as texts, each once, in the order in which they were read.
+    """Distinct triples as texts, in the order in which they were read.
 
     >>> graph = OntologyGraph.of([("_:l", FIRST, "1"), ("_:l", REST, NIL), ("<a>", TYPE, "<C>")])
     >>> graph.members("_:l"), graph.types("<a>")
@@ -101,7 +102,7 @@ def _read(paths: Sequence[str], options: ReadOptions, work: Path) -> Document:
     sources = resolve(paths, options, work)
     others = [source for source in sources if source.kind not in RDF_KINDS]
     if others:
-        extensions = " ".join(extension for extension, kind in KINDS.items() if kind in RDF_KINDS)
+        extensions = " ".join(extension for extension, kind in KIND_OF_EXTENSION.items() if kind in RDF_KINDS)
         hint = f"an ontology has one of the extensions {extensions}, also with .gz"
         raise DataError(
             Diagnostic(Code.NOT_AN_ONTOLOGY, "the file is not RDF", Place(s.shown(s.path)), hint) for s in others
@@ -117,7 +118,7 @@ def _read(paths: Sequence[str], options: ReadOptions, work: Path) -> Document:
 
 
 def triples_in(batch: pa.RecordBatch) -> Iterator[Triple]:
-    """Facts as triples again: ``C(s)`` is ``s rdf:type C``."""
+    """The triples of facts, the inverse of reading: ``C(s)`` is ``s rdf:type C``."""
     columns = (batch.column(name).to_pylist() for name in ("predicate", "c0", "c1"))
     for predicate, subject, value in zip(*columns, strict=True):
         name = predicate[:-2]

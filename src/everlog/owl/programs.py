@@ -44,7 +44,7 @@ MOST_KINDS = 6
 
 @dataclass(frozen=True)
 class Translation:
-    """The program of some ontologies and rule files, and the axioms that it does not express."""
+    """The result of translating ontologies and rule files: a program, and the axioms that it does not express."""
 
     profile: Profile
     program: Program
@@ -56,7 +56,7 @@ class Translation:
 
     @property
     def facts(self) -> tuple[Atom, ...]:
-        """All facts of the program, including those that it keeps as columns, each once."""
+        """All distinct facts of the program, including those kept as columns."""
         data = chain.from_iterable(each.atoms() for each in self.program.data)
         return tuple(dict.fromkeys(chain(self.program.facts, data)))
 
@@ -144,7 +144,7 @@ def _shipped_translation(document: Document, profile: Profile, equality: Equalit
 
 
 def _replaces_equals(rule: Rule) -> bool:
-    """Whether representatives make a rule of ``rl`` superfluous: eq-sym, eq-trans and eq-rep-*."""
+    """Whether a rule of ``rl`` is superfluous with representatives: eq-sym, eq-trans and eq-rep-*."""
     return rule.head.predicate == TRIPLE and any(atom.predicate == SAME_NODES for atom in rule.positive)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from everlog.ingest.extensions import KINDS, RDF_KINDS, kind_by_name
+from everlog.ingest.extensions import KIND_OF_EXTENSION, RDF_KINDS, kind_by_name
 from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, Place, RuleError, warn
 from everlog.lang.internal import TRIPLE
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
 Schema = Literal["drop", "keep"]
 MOST_SHOWN = 10
+"""Maximum number of untranslated axioms that a warning shows."""
 
 _PATH = re.compile(r"[^(\[@%]*\.\w+")
 """Matches the path of a file with an extension; programs have parentheses, brackets, directives or only comments."""
@@ -30,7 +31,7 @@ _PATH = re.compile(r"[^(\[@%]*\.\w+")
 
 @dataclass(frozen=True)
 class ProgramRead:
-    """A program, the ontologies that have to be read as facts with it, and warnings about it."""
+    """A program, the ontologies whose triples are facts of it, and warnings about it."""
 
     program: Program
     facts: tuple[str, ...] = ()
@@ -44,7 +45,7 @@ def is_ontology(path: str) -> bool:
     (True, False)
     """
     name = path.lower().removesuffix(".gz")
-    return any(name.endswith(extension) for extension, kind in KINDS.items() if kind in RDF_KINDS)
+    return any(name.endswith(extension) for extension, kind in KIND_OF_EXTENSION.items() if kind in RDF_KINDS)
 
 
 def has_ontology(paths: str | Sequence[str], profile: Profile) -> bool:

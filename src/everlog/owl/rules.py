@@ -38,7 +38,10 @@ Bound = Literal["lower", "upper"]
 
 _NAMES = "xyzuvw"
 MOST_CONSTANTS = 100
+"""Maximum number of new individuals for one minimum cardinality."""
+
 MOST_PAIRS = 100_000
+"""Maximum square of the number of individuals that an axiom makes pairwise equal or different."""
 
 DISJUNCTION = "a disjunction follows, and which part of it holds is not known"
 EXISTENTIAL = "something unnamed follows to exist"
@@ -188,7 +191,7 @@ class _AxiomTranslation:
                 self._reason(LITERALS)
 
     def _fresh(self, exists: AtLeastValues, body: tuple[Atom, ...]) -> None:
-        """Add rules that give the term new constants as values of the property."""
+        """Add rules that give the term fresh constants as values of the property."""
         if exists.number > MOST_CONSTANTS:
             self._reason(f"it would take {exists.number:,} new individuals")
             return

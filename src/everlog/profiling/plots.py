@@ -8,7 +8,11 @@ from html import escape
 from everlog.lang.layout import cut
 
 WIDTH = 880
+"""Width of a plot, in pixels."""
+
 ROW = 24
+"""Height of a bar with the space below it, in pixels."""
+
 LABEL = 420
 """Width of the labels of bars, in pixels."""
 

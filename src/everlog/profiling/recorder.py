@@ -36,7 +36,7 @@ MODULE = "module"
 
 
 class Recorder(Watch):
-    """Fills a profile with what the engines that it makes report."""
+    """A watch that fills a profile with the events of the engines that it makes."""
 
     def __init__(self, profile: Profile, program: StratifiedProgram) -> None:
         self.profile = profile
@@ -50,7 +50,7 @@ class Recorder(Watch):
         self._engine: AnyEngine | None = None
         self._round: Round | None = None
         self._before = (0, 0)
-        """The numbers of instances and facts when the round began."""
+        """The numbers of instances and facts at the beginning of the round."""
         self._numbers: dict[tuple[int, str], int] = {}
         self._group_rules: Sequence[Rule] = ()
         """The rules of the round, if they are recorded as one entry."""
@@ -80,7 +80,7 @@ class Recorder(Watch):
             self._engine = self._engine or engine
 
     def began_group(self, engine: AnyEngine, stratum: int, rules: Sequence[Rule], phase: str) -> None:
-        """An engine begins a pass over rules that it reports as one entry, with ``jobs_done`` at its end."""
+        """Called when an engine begins a pass that it reports as one entry, with ``jobs_done`` at its end."""
         self._begin(engine, stratum, phase)
         self._group_rules = rules
         self._known += rules
@@ -104,7 +104,7 @@ class Recorder(Watch):
         self._sample(now)
 
     def jobs_done(self, instances: Mapping[Predicate, int]) -> None:
-        """Spark has evaluated rules; ``instances`` has the number of instances for each predicate."""
+        """Called when Spark has evaluated rules; ``instances`` has the number of instances for each predicate."""
         now = time.perf_counter()
         if self._round is not None:
             self._derived.setdefault(self._group(self._round.phase), Counter()).update(instances)

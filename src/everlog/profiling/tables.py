@@ -23,8 +23,8 @@ PHASES = {
     "delete": "overdelete",
     "backward": "look for other proofs",
     "bookkeeping": "count derivations",
-    "deleted": "derivations lost",
-    "added": "derivations won",
+    "deleted": "derivations deleted",
+    "added": "derivations inserted",
     "module": "module",
 }
 """The names of phases in tables."""

@@ -1,4 +1,4 @@
-"""Watches: they make the engines of reasoning, and may record what these do."""
+"""Watches: objects that make the engines of reasoning and may record their events."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable
 HEAD = ".counted"
 PHASE = "query"
 MOST = 1 << 62
+"""Products of weights below this bound are computed in 64 bits."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What all kinds of answers have in common: their forms in other libraries, and how they are displayed."""
+"""The forms of all kinds of answers in other libraries, and their display."""
 
 from __future__ import annotations
 

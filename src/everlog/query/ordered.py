@@ -28,7 +28,7 @@ Numbers = NDArray[np.int32]
 
 def ordered(dictionary: Dictionary, relation: Relation) -> Ordered:
     """The rows of a relation: by value, numbers first, up to :data:`SORTED_BELOW`; by the terms' hashes beyond."""
-    if len(relation) > SORTED_BELOW and relation.base is not None and not relation.runs and not relation.gone:
+    if len(relation) > SORTED_BELOW and relation.base is not None and not relation.runs and not relation.tombstones:
         terms = [_in_order(dictionary, relation.base.terms(column), by_value=False) for column in (0, 1)]
         return PairListing(relation.base, terms, len(dictionary))
     return _sorted(dictionary, relation)

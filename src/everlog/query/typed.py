@@ -49,7 +49,7 @@ def _literals(lexical: str, datatype: str, kind: pa.DataType, smallest: object) 
 
 INTEGERS = TypedKind(r"^-?[0-9]{1,19}$", pa.int64())
 FINITE_DOUBLES = TypedKind(r"^-?[0-9.]+E", pa.float64())
-KINDS = (
+TYPED_KINDS = (
     INTEGERS,
     TypedKind(rf'^-?[0-9.]+E|^"(?:-?INF|NaN)"\^\^<{XSD}double>$', pa.float64()),
     TypedKind(r"^-?[0-9]{1,20}\.[0-9]{1,18}$", DECIMAL),
@@ -58,6 +58,7 @@ KINDS = (
     _literals(f"{DAY}T{TIME}", "dateTime", pa.timestamp("us"), _FIRST),
     _literals(f"{DAY}T{TIME}Z", "dateTime", pa.timestamp("us", "UTC"), _FIRST.replace(tzinfo=datetime.UTC)),
 )
+"""The kinds of texts that become values of a type of Arrow, in the order in which they are tried."""
 
 
 def typed_texts(texts: pa.LargeStringArray) -> pa.Array:
@@ -69,7 +70,7 @@ def typed_texts(texts: pa.LargeStringArray) -> pa.Array:
     [datetime.date(2026, 1, 31)]
     """
     first = texts[0].as_py() if len(texts) else ""
-    for kind in KINDS:
+    for kind in TYPED_KINDS:
         if re.match(kind.pattern, first) and (values := _values(texts, kind)) is not None:
             return values
     if pc.all(pc.match_substring_regex(texts, r'(?s)^".*"$')).as_py() is not False:

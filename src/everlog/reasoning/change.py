@@ -120,7 +120,7 @@ class Summands(Generic[C_co]):
 
 
 def replaced(old: C | None, new: C | None) -> Summands[C] | None:
-    """The summands that lead from one counter to another that is not made of it; None if one of the two is not kept."""
+    """The summands from one counter to an independent one; None if either is missing."""
     return None if old is None or new is None else Summands((new,), (old,))
 
 

@@ -17,7 +17,7 @@ from everlog.reasoning.rule_sets import Rules
 
 
 @dataclass(frozen=True)
-class Both:
+class TwoRounds:
     """The new facts of a round in the old evaluation, and in the new one."""
 
     old: AnyFactSet
@@ -72,18 +72,18 @@ class Counting(Maintenance):
         N_o: AnyCounts = old[0] if old else NO_COUNTS
         N_n = self.change_nr(rules, N_o, I_o, I_n, I_on, I_no)  # l. 22 to 25
 
-        def new() -> Both:
+        def new() -> TwoRounds:
             rounds.append(N_n)
-            return Both(N_o.facts() - I_o, N_n.facts() - I_n)  # l. 27
+            return TwoRounds(N_o.facts() - I_o, N_n.facts() - I_n)  # l. 27
 
-        def step(delta: Both) -> Both:
+        def step(delta: TwoRounds) -> TwoRounds:
             nonlocal I_o, I_n, I_on, I_no, N_o, N_n
             I_o, I_n = I_o.extended(delta.old), I_n.extended(delta.new)  # l. 29
             I_on = (I_on - delta.new) | (delta.old - I_n)  # l. 30
             I_no = (I_no - delta.old) | (delta.new - I_o)
             if not I_on and not I_no and not delta.old - delta.new and not delta.new - delta.old:  # l. 31
                 rounds.extend(old[len(rounds) :])
-                return Both(NONE, NONE)
+                return TwoRounds(NONE, NONE)
             N_o = old[len(rounds)] if len(rounds) < len(old) else NO_COUNTS  # l. 35
             lost = self.only(rules, "deleted", I_o, I_n, delta.old, delta.new, I_on, I_no)  # l. 36
             won = self.only(rules, "added", I_n, I_o, delta.new, delta.old, I_no, I_on)  # l. 37

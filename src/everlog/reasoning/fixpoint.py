@@ -23,7 +23,7 @@ from typing import Protocol, TypeVar
 from everlog.engine.algebra import Observer
 
 
-class New(Protocol):
+class RoundFacts(Protocol):
     """The new facts of a round, usually an :class:`~everlog.engine.algebra.AnyFactSet`."""
 
     @property
@@ -34,7 +34,7 @@ class New(Protocol):
         """Whether there are new facts."""
 
 
-N = TypeVar("N", bound=New)
+N = TypeVar("N", bound=RoundFacts)
 
 
 def fixpoint(delta: N, step: Callable[[N], N], observer: Observer | None = None) -> None:

@@ -71,7 +71,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Merged:
-    """The explicit facts as given and normalised, and the partition by which they are."""
+    """The explicit facts, their normal form, and its partition."""
 
     explicit: FactSet = field(default_factory=FactSet)
     normal: FactSet = field(default_factory=FactSet)
@@ -225,7 +225,7 @@ class Merging:
 
 
 def _leading_to(predicate: Predicate, program: CheckedProgram) -> frozenset[Predicate]:
-    """A predicate and those it depends on."""
+    """A predicate and all predicates that it depends on."""
     graph, found, waiting = dependencies(program.rules), {predicate}, [predicate]
     while waiting:
         fresh = [each for each in graph.of(waiting.pop()) if each not in found]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from everlog.analysis.check import CheckedProgram
-from everlog.analysis.derivations import Derivations, Start, guarded, started_from
+from everlog.analysis.derivations import ChangedProgram, Derivations, guarded, started_from
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyEngine
@@ -161,7 +161,7 @@ class _Run:
         self._note(start, done, guard)
         self.derived, self.materialisation = Derivations(start.program, {guard: not holds}), done.materialisation
 
-    def _begun(self, start: Start, new: Derivations, guard: FactSet) -> Materialisation:
+    def _begun(self, start: ChangedProgram, new: Derivations, guard: FactSet) -> Materialisation:
         """The materialisation in the names of a program, with counters and trace of predicates that it derives as
         before.
         """
@@ -221,7 +221,7 @@ class _Run:
             for outline, stratum in zip(outlines, new.program.strata, strict=True)
         )
 
-    def _note(self, start: Start, done: SignedChange, guard: Predicate) -> None:
+    def _note(self, start: ChangedProgram, done: SignedChange, guard: Predicate) -> None:
         """Add an update to the change."""
         hidden = {guard, *start.program.external.values(), *self.derived.hidden}
         won, lost = (facts.restricted(p for p in facts if p not in hidden) for facts in (done.inserted, done.deleted))
@@ -233,7 +233,9 @@ class _Run:
         """Remove the guards, which changes no facts; returns the whole change."""
         new = Derivations(program)
         materialisation = self._renamed(program, NONE)
-        facts = _Forms(self.engine, self.derived, new, materialisation.explicit).converted(materialisation.facts)
+        facts = _FormConverter(self.engine, self.derived, new, materialisation.explicit).converted(
+            materialisation.facts
+        )
         materialisation = self._with_bookkeeping(new, program.strata, replace(materialisation, facts=facts))
         first, last = outward(before, self.before_rules), outward(program, materialisation)
         nr, rec = (
@@ -293,7 +295,7 @@ def _counted(derived: Derivations, rules: tuple[Rule, ...]) -> Iterable[tuple[Ru
     return counts.items()
 
 
-class _Forms:
+class _FormConverter:
     """Converts facts into the forms of the modules of another program."""
 
     def __init__(self, engine: Engine, old: Derivations, new: Derivations, explicit: FactSet) -> None:
@@ -314,7 +316,7 @@ class _Forms:
         return facts
 
     def _refed(self, facts: FactSet, hidden: Iterable[Predicate], rules: Iterable[Rule]) -> FactSet:
-        """The facts with those that feed modules derived again, where they are not known or depend on such."""
+        """The facts, where the inputs of modules are derived again if they are unknown or stale."""
         rules = list(rules)
         stale = {p for p in hidden if p not in self.old.hidden or not self.new.of(p).has_facts_of(self.old.of(p))}
         while (

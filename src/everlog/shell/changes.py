@@ -26,7 +26,7 @@ def change_text(change: Change, prefixes: Mapping[str, str]) -> str:
     """
     shown = ", ".join([*_rules(change), *filter(None, [_counted(change.inserted, change.deleted, prefixes)])])
     if not shown and (explicit := _counted(change.explicit_inserted, change.explicit_deleted, prefixes)):
-        shown = f"no fact came or went; explicit: {explicit}"
+        shown = f"no fact inserted or deleted; explicit: {explicit}"
     shown = shown or "nothing changed"
     if change.not_explicit:
         shown += f"; {change.not_explicit:,} not removed, being no explicit fact"
@@ -43,8 +43,8 @@ def _rules(change: Change) -> Iterator[str]:
             yield f"{sign}{counted(len(rules), 'rule')}{more}"
 
 
-def _counted(added: Mapping[Any, Any], removed: Mapping[Any, Any], prefixes: Mapping[str, str]) -> str:
-    parts = [*_parts("+", added, prefixes), *_parts("-", removed, prefixes)]
+def _counted(inserted: Mapping[Any, Any], deleted: Mapping[Any, Any], prefixes: Mapping[str, str]) -> str:
+    parts = [*_parts("+", inserted, prefixes), *_parts("-", deleted, prefixes)]
     if len(parts) > SHOWN:
         parts = [*parts[:SHOWN], f"and {len(parts) - SHOWN:,} more predicates"]
     return ", ".join(parts)

@@ -43,7 +43,9 @@ def _candidates(session: Session, line: str, begin: int, word: str) -> Iterable[
 
 
 def _names(session: Session, word: str, inside: bool) -> Iterator[str]:
-    """Predicates at the beginning of an atom; inside an atom, constants that were typed or shown."""
+    """The completions inside a query: predicates at the beginning of an atom, within an atom the constants that were
+    typed or shown.
+    """
     if inside:
         yield from (text for text in session.seen if text.startswith(word))
         return

@@ -42,7 +42,7 @@ def kind_of(text: str) -> InputKind:
 
 
 def content(text: str) -> str:
-    """An input with blanks in place of the sign that marks its kind, so that columns in messages are right.
+    """An input in which blanks replace the sign of its kind, so that columns in messages are right.
 
     >>> content("?- p(?x) .")
     '   p(?x) .'

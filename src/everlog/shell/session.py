@@ -57,8 +57,8 @@ class Session:
         if not remove and program.prefixes != self.kb.program.program.prefixes:
             self.kb.change_rules(add=Program((), prefixes=program.prefixes))
         if program.rules:
-            add, gone = (None, program) if remove else (program, None)
-            self.applied("a change of rules", lambda: [self.kb.change_rules(add, gone, profile=True)])
+            add, removed = (None, program) if remove else (program, None)
+            self.applied("a change of rules", lambda: [self.kb.change_rules(add, removed, profile=True)])
         elif program.facts:
             rows = _rows(program.facts)
             insert, delete = ({}, rows) if remove else (rows, {})

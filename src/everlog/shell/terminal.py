@@ -16,7 +16,7 @@ MOST_LINES = 5000
 
 
 def history_file() -> Path | None:
-    """The file of the history, in the user's directory for states; None for a user without a home, as in containers."""
+    """The path of the history in the user's directory for states; None for a user without a home, as in containers."""
     state = os.environ.get("XDG_STATE_HOME")
     try:
         return Path(state or Path.home() / ".local" / "state") / "everlog" / "history"

@@ -30,7 +30,7 @@ FORM = bytes.fromhex("1c1c0000" * 3 + "00")
 """The bytes that follow the size in a header (Thrift's compact protocol): split blocks, xxHash, not compressed, end."""
 
 MOST_DIGITS = 5
-"""Most digits of 7 bits that a size of 32 bits has."""
+"""Maximum number of 7-bit digits of a size of 32 bits."""
 
 
 @dataclass(frozen=True, eq=False)

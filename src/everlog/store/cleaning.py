@@ -1,4 +1,4 @@
-"""Where a writer may begin, and the removal of what dead writers left.
+"""Checks of the place where a writer begins, and removal of the files of dead writers.
 
 The functions here are about writers that died or gave up. They never touch a version, or the files of a living
 writer.
@@ -55,7 +55,7 @@ def refuse_strangers(layout: StoreLayout) -> None:
 
 
 def _is_unfinished(layout: StoreLayout, names: set[str]) -> bool:
-    """Whether a writer made its first files here, or is about to."""
+    """Whether a writer has made its first files or directories here, or a repair left no whole version."""
     at_work = _names_in(layout.work)
     just_begun = names == {"work"} and not at_work and not layout.work.is_file()
     repaired = layout.damaged.name in names  # and no version was whole
@@ -70,7 +70,8 @@ def _names_in(directory: Path) -> set[str]:
 
 
 def clean_dead(layout: StoreLayout) -> None:
-    """Remove what dead writers left: staging, locks, snapshots they were making, data files no log entry names.
+    """Remove the files of dead writers: staging, locks, unfinished snapshots, and data files that no log entry names.
+    Call under the guard.
 
     Call under the guard.
     """

@@ -49,10 +49,11 @@ CONFIGURATION = {
     "delta.enableExpiredLogCleanup": "false",
     "delta.checkpointInterval": "10",
 }
-"""Versions stay readable until ``vacuum``; a checkpoint every ten commits keeps opening quick."""
+"""The configuration of the tables: versions stay readable until ``vacuum``, and a checkpoint every ten commits keeps
+opening quick."""
 
 BOUND, LAST = 32, "\U0010ffff"
-"""Characters of a text that is a bound in the log, and the largest character."""
+"""The number of characters of a bound of texts in the log, and the largest character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ class _TableChange:
 
 
 def _entries(table: Path, version: int | None) -> list[Path]:
-    """The log entry of a version, and what delta-rs wrote after it: a checkpoint every now and then."""
+    """Paths of the log entry of a version and of a checkpoint that delta-rs may have written after it."""
     if version is None:
         return []
     after = [StoreLayout.checkpoint_file(table, version), StoreLayout.last_checkpoint(table)]

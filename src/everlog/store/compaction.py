@@ -20,10 +20,10 @@ from everlog.store.transaction import Transaction, begin
 from everlog.store.versions import VersionInfo
 
 MOST_SMALL_FILES = 32
-"""Most small files that a write leaves; more are merged."""
+"""Maximum number of small files that a write leaves; more are merged."""
 
 FEWEST_ROWS = 100_000
-"""Rows below which a store is never rewritten as a whole, and below which a file counts as small."""
+"""Number of rows below which a store is never rewritten as a whole, and below which a file counts as small."""
 
 
 def compact(store: Store, *, wait: float | None = 0.0) -> int:
@@ -100,7 +100,7 @@ def _is_bloated(store: Store) -> bool:
 
 
 def _small(files: list[ActiveFile]) -> list[ActiveFile]:
-    """The smallest files, up to the first that is larger than all before it in sum."""
+    """The smallest files, before the first one that has more rows than all smaller ones together."""
     found: list[ActiveFile] = []
     rows = 0
     for file in sorted(files, key=lambda file: (file.rows or 0, file.name)):

@@ -24,7 +24,7 @@ from everlog.store.parquet import wanted_groups
 from everlog.store.rows import equal_at, key_of, lower_bound, plain, row_key, summed
 
 FEW_ROWS = 1 << 14
-"""Most rows of a file that is read once and held in memory."""
+"""Maximum number of rows of a file that is read once and held in memory."""
 
 
 @dataclass(frozen=True, slots=True)

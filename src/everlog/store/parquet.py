@@ -25,7 +25,7 @@ from everlog.store.files import open_file
 from everlog.store.rows import Ints, Key, first_disorder, key_of, plain, row_key, sort_order
 
 FILE_ROWS = 1 << 23
-"""Most rows of a file of facts or terms."""
+"""Maximum number of rows of a file of facts or terms."""
 
 FACT_GROUP_ROWS = 1 << 15
 """Rows of a row group of facts."""
@@ -34,10 +34,10 @@ TERM_GROUP_ROWS = 1 << 17
 """Rows of a row group of terms."""
 
 GROUPS_WITHOUT_FILTERS = 4
-"""Most row groups of a file without Bloom filters."""
+"""Maximum number of row groups of a file without Bloom filters."""
 
 LEAST_SHARE = 0.1
-"""Least share of the rows that have an argument, for it to get a Bloom filter."""
+"""Minimum share of the rows with a value in a column of arguments for the column to get a Bloom filter."""
 
 FALSE_HITS = 0.0013
 """Share of missing values that a filter of two bytes for each row does not exclude."""

@@ -52,7 +52,7 @@ def _ids_in(path: Path, name: str) -> Ints:
 
 
 def _is_first(values: Ints) -> NDArray[np.bool_]:
-    """Which values differ from the one before."""
+    """A mask of the values that differ from their predecessor."""
     return np.concatenate([np.ones(min(len(values), 1), np.bool_), values[1:] != values[:-1]])
 
 

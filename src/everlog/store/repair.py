@@ -23,7 +23,7 @@ from everlog.store.versions import newest_usable, no_terms
 
 
 @dataclass(frozen=True)
-class Moved:
+class QuarantinedFile:
     """A damaged file, the description of its damage, and its new path."""
 
     path: Path
@@ -36,7 +36,7 @@ class RepairedStore:
     """The result of a repair: ``version`` is the newest version now, None if none was whole."""
 
     version: int | None
-    moved: tuple[Moved, ...]
+    moved: tuple[QuarantinedFile, ...]
 
 
 def refuse_damage(layout: StoreLayout) -> None:
@@ -86,7 +86,7 @@ def repair(path: Path | str) -> RepairedStore:
 
 
 def _unusable(table: Path, newest: int | None) -> Iterator[tuple[Path, str]]:
-    """The parts of a log above its newest version, and checkpoints that cannot be used."""
+    """The parts of a log that are newer than its newest whole version, and unusable checkpoints."""
     last = -1 if newest is None else newest
     for version, entry in sorted(entries_in(table).items()):
         if version > last:
@@ -105,8 +105,8 @@ def _unusable(table: Path, newest: int | None) -> Iterator[tuple[Path, str]]:
         yield StoreLayout.last_checkpoint(table), reason
 
 
-def _move(path: Path, reason: str, aside: Path) -> Moved:
+def _move(path: Path, reason: str, aside: Path) -> QuarantinedFile:
     to = aside / path.parent.parent.name / path.name
     to.parent.mkdir(parents=True, exist_ok=True)
     path.rename(to)
-    return Moved(path, reason, to)
+    return QuarantinedFile(path, reason, to)

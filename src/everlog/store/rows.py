@@ -94,7 +94,7 @@ def _below(key: Key, rows: Ints, queries: Key) -> NDArray[np.bool_]:
 
 
 def equal_at(key: Key, rows: Ints, queries: Key) -> NDArray[np.bool_]:
-    """Which queries equal the row given for them; a row past the end equals nothing."""
+    """A mask of the queries that equal the row given for them; a row past the end equals no query."""
     if not len(key[0]):
         return np.zeros(len(rows), np.bool_)
     equal = rows < len(key[0])

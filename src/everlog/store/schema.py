@@ -19,7 +19,7 @@ FORMAT = 1
 """Version of the format that is written; stores of a higher version are refused."""
 
 MIN_WIDTH = 2
-"""Least number of argument columns."""
+"""Minimum number of argument columns."""
 
 WEIGHT_TYPES: Mapping[str, pa.DataType] = {
     "holds": pa.int8(),

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from everlog.store import locking, steps
 
 ALIGNMENT = 64
-"""Bytes that the place of an array in the file is a multiple of."""
+"""Alignment of arrays in the file, in bytes."""
 
 FORMAT = 5
 """Version of the format of snapshots; those of another version are not read."""

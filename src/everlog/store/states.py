@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from everlog.store.store import Store
 
 WHOLE_SHARE = 8
-"""A whole snapshot is written once the layers are more than 1/N of what is under them."""
+"""A whole snapshot is written once the layers have more than 1/N of the integers and terms below them."""
 
 GROWTH = 4
-"""Least ratio of the size of a layer to that of the layer above it; a smaller layer is included in the one above."""
+"""Minimum ratio of the size of a layer to that of the layer above it; a smaller layer is included in the one above."""
 
 SMALL = 1 << 16
-"""Integers below which a layer is included in the one above it in any case."""
+"""Number of integers below which a layer is included in the one above it in any case."""
 
 log = logging.getLogger(__name__)
 Mapped = TypeVar("Mapped")
@@ -80,7 +80,7 @@ def _mapped(snapshot: Snapshot, read: Callable[[Sequence[Snapshot]], Mapped]) ->
 
 
 def without_snapshot(state: State) -> SnapshotState:
-    """A state without a snapshot."""
+    """A state that no snapshot has."""
     return SnapshotState(LayeredState(state, {}))
 
 

@@ -33,7 +33,7 @@ FEW = 4
 """Versions without changes that are expected besides one for each update."""
 
 LARGE_TERMS = pa.schema([schema.TERMS.field("id"), pa.field("text", pa.large_string(), nullable=False)])
-"""The schema of terms that readers get."""
+"""The schema of the terms that :meth:`Store.terms` yields."""
 
 
 class Store:

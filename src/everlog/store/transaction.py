@@ -384,7 +384,7 @@ class Transaction:
 
 
 def _known(path: Path) -> NewFile:
-    """What the writer knows of a file that was just written or was committed before."""
+    """The size and the number of rows of a file that was just written or was committed before."""
     try:
         return NewFile(path.name, path.stat().st_size, pq.read_metadata(path).num_rows)
     except FileNotFoundError:

@@ -22,7 +22,7 @@ from everlog.store.store import Store
 def vacuum(
     store: Store, keep_versions: int | None = None, keep_hours: float | None = None, *, dry_run: bool = False
 ) -> list[Path]:
-    """Delete the files that only versions outside the retained ones need, and return their paths.
+    """Delete the files that no retained version needs, and return their paths.
 
     Retained are the newest version, the newest ``keep_versions`` and those younger than ``keep_hours``. If neither
     is given, only files that no version refers to are deleted. With ``dry_run`` nothing is deleted.

@@ -30,7 +30,7 @@ PARTS = ("rows", "smallest values", "largest values", "nulls")
 """What the statistics of a file say, in the order of :func:`_parts`."""
 
 SHOWN = 5
-"""Most facts or terms that a finding names."""
+"""Maximum number of facts or terms that a finding names."""
 
 
 def verify(store: Store) -> list[str]:

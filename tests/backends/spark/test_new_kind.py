@@ -28,7 +28,7 @@ near(?x, ?z) :- trusts(?x, ?y), near(?y, ?z), ~enemy(?z) .
 
 
 def test_what_follows_is_the_same(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kinds, "KINDS", (*kinds.KINDS, SYMMETRY))
+    monkeypatch.setattr(kinds, "MODULE_KINDS", (*kinds.MODULE_KINDS, SYMMETRY))
     rules = parse_program(PROGRAM)
     pairs = [("1", "2"), ("2", "3"), ("3", "3"), ("4", "1"), ("5", "4")]
     facts: set[naive.Fact] = {(Predicate(name, 2), row) for name in ("met", "near") for row in pairs}

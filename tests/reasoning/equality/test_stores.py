@@ -168,5 +168,5 @@ def test_layouts_that_grow(tmp_path: Path, which: str) -> None:
 def test_counting_what_is_not_listed() -> None:
     kb = everlog.KnowledgeBase(OWL + FUNCTIONAL, equality="representatives")
     kb.update(insert={"p": [("u", "v"), ("u", "w"), ("x", "y")], "t": [("v", "w", "v"), ("x", "y", "z")]})
-    partition, kept = kb._reasoner.merged.partition, kb.inner_facts()
+    partition, kept = kb._reasoner.merged.partition, kb.facts_with_hidden()
     assert expanded_count(kept, partition) == expanded(kept, partition).count == kb.statistics.facts == 17

@@ -387,10 +387,10 @@ def test_closed_takes_the_rule_for_the_edge(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("p(c, ?z) :- p(c, ?y), e(?y, ?z) .", "p external | p going on external / e+"),
-        ("p(?x, c) :- p(?y, c), e(?y, ?x) .", "p external | ^e+ / p going on external"),
+        ("p(c, ?z) :- p(c, ?y), e(?y, ?z) .", "p external | p intermediate external / e+"),
+        ("p(?x, c) :- p(?y, c), e(?y, ?x) .", "p external | ^e+ / p intermediate external"),
         ("p(c, ?z) :- e(?y, ?z), p(c, ?y) . p(c, ?z) :- p(c, ?y), f(?z, ?y) .",
-         "p external | p going on external / (e | ^f)+"),
+         "p external | p intermediate external / (e | ^f)+"),
     ],
 )  # fmt: skip
 def test_linear_from_a_constant(text: str, shown: str) -> None:

@@ -37,7 +37,7 @@ KNOWS = "knows(?x, ?y) :- knows(?y, ?x) . meets(?x, ?z) :- knows(?x, ?y), knows(
 @pytest.fixture(autouse=True, scope="module")
 def registered() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kinds, "KINDS", (*kinds.KINDS, SYMMETRY))
+        patch.setattr(kinds, "MODULE_KINDS", (*kinds.MODULE_KINDS, SYMMETRY))
         yield
 
 

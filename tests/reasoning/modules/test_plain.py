@@ -30,7 +30,7 @@ RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?
 
 
 def kept(kb: KnowledgeBase) -> Relation:
-    return kb.inner_facts().relation(PATH)
+    return kb.facts_with_hidden().relation(PATH)
 
 
 def chains(count: int, length: int) -> np.ndarray[Any, np.dtype[np.int64]]:

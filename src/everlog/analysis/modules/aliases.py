@@ -13,7 +13,7 @@ from everlog.lang.syntax import Predicate, Rule
 
 @dataclass(frozen=True)
 class Aliases:
-    """For each predicate that equals another, what it is in terms of the one that stands for all of them.
+    """Maps each predicate that equals or inverts another to an edge of its representative.
 
     If p(x, y) :- q(y, x) and q(x, y) :- p(y, x), then q is the inverse of p, so that all rules of both may
     be read as rules of p. If p turns out to be its own inverse, that remains as a rule p(x, y) :- p(y, x).
@@ -21,27 +21,27 @@ class Aliases:
 
     edge_of: Mapping[Predicate, Edge]
     others: Mapping[Predicate, tuple[Predicate, ...]]
-    """For each predicate that stands for others, these."""
+    """Maps a representative to the predicates it represents."""
 
     def name(self, predicate: Predicate) -> Predicate:
-        """The predicate that stands for this one."""
+        """The representative of a predicate; the predicate itself if it has no other."""
         found = self.edge_of.get(predicate) if self.edge_of else None
         return predicate if found is None else found.predicate
 
     def translate(self, edge: Edge) -> Edge:
-        """The edge in terms of the predicate that stands for its own."""
+        """The edge in terms of the representative of its predicate."""
         found = self.edge_of.get(edge.predicate)
         return edge if found is None else found.turned(edge.inverted)
 
     def members(self, predicate: Predicate) -> tuple[Predicate, ...]:
-        """Everything that a predicate stands for, itself first."""
+        """A representative and the predicates it represents, itself first."""
         return (predicate, *self.others.get(predicate, ()))
 
 
 def find_aliases(rules: Sequence[Rule]) -> Aliases:
     """The aliases of a program: strongly connected by rules with a single edge for a body.
 
-    The one that stands for all of them is the one whose rules begin first.
+    The representative is the predicate whose rules begin first.
     """
     parts: dict[Predicate, dict[Edge, None]] = {}
     for rule in rules:

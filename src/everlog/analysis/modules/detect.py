@@ -1,4 +1,4 @@
-"""Find the modules of a program, and what is left when they have taken their rules."""
+"""Find the modules of a program, and the rules that no module takes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Detected:
     modules: tuple[SpecialModule, ...]
     outside: tuple[Rule, ...]
     components: tuple[tuple[Predicate, ...], ...]
-    """Modules, hidden predicates and what depends on each other outside modules, each after what it depends on."""
+    """Groups of predicates in evaluation order."""
     untaken: tuple[Untaken, ...]
 
 
@@ -50,7 +50,7 @@ class _Detector:
             self.by_head.setdefault(self.reader.aliases.name(rule.head.predicate), []).append(rule)
         self.modules: list[SpecialModule] = []
         self.replaced: dict[int, tuple[Rule, ...]] = {}
-        """What has become of a rule, by its identity: nothing if a module has taken it."""
+        """Maps a rule's id to the rules that replace it; none if a module took it."""
         self.bridges: list[Rule] = []
         self.order: list[tuple[Predicate, ...]] = []
         self.untaken: list[Untaken] = []
@@ -66,7 +66,7 @@ class _Detector:
         return strong_components(heads, after)
 
     def visit(self, predicates: tuple[Predicate, ...]) -> None:
-        """Make the component a module if it is one, otherwise say why not."""
+        """Make the component a module if a kind takes it, otherwise record the reasons."""
         rules = [rule for head in predicates for rule in self.by_head[head]]
         if len(predicates) > 1 or self._may_be_module(predicates[0], rules):
             component = self.reader.component(predicates, rules)
@@ -84,7 +84,7 @@ class _Detector:
         return Detected(tuple(self.modules), (*outside, *self.bridges), tuple(self.order), tuple(untaken))
 
     def _may_be_module(self, predicate: Predicate, rules: Sequence[Rule]) -> bool:
-        """Whether the predicate is recursive or some rule has but a predicate of a module in its body."""
+        """Whether the predicate is recursive, or the body of some rule is one atom of a module's predicate."""
         name, known = self.reader.aliases.name, self.reader.generators
         for rule in rules:
             for atom in rule.positive:
@@ -94,8 +94,7 @@ class _Detector:
         return False
 
     def _module(self, component: Component) -> Taken | Sequence[str]:
-        """The module that a component is by the first kind that takes it, otherwise why the first that says so does
-        not."""
+        """The module of the first kind that takes the component; otherwise the first reasons given."""
         reasons: Sequence[str] = ()
         for kind in self.kinds:
             found = kind.of_component(component, self.reader)
@@ -105,7 +104,7 @@ class _Detector:
         return reasons
 
     def _take(self, component: Component, taken: Taken) -> None:
-        """Give the module its rules, and let the other rules for its predicates feed it."""
+        """Move the module's rules into it; the other rules for its predicates become rules that feed it."""
         module = taken.module
         aliases = list(self._aliases(component))
         self.modules += [module, *aliases]

@@ -10,7 +10,8 @@ from everlog.lang.syntax import Atom, Predicate, Rule, Term, Variable
 
 
 def fed(rule: Rule, module: Edge) -> Rule:
-    """The rule for what the module reads, where its head is the module's predicate or that one's inverse.
+    """The rule with the hidden predicate in its head, if its head has the module's predicate or the inverse of that
+    one.
 
     >>> from everlog.lang.parser import parse_program
     >>> rule = parse_program("q(?x, a) :- r(?x) .").rules[0]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from everlog.lang.syntax import Predicate
 
-INNER = " going on"
+INTERMEDIATE = " intermediate"
 
 
 def hidden(predicate: Predicate) -> Predicate:
-    """The predicate with what comes from outside the module that derives ``predicate``."""
+    """The predicate of the facts that the module of ``predicate`` reads: explicit ones, and those of other rules."""
     return Predicate(f"{predicate.name} external", predicate.arity)
 
 
-def inner(predicate: Predicate) -> Predicate:
-    """The predicate of an inner state of pairs, which no rule outside the module reads."""
-    return Predicate(f"{predicate.name}{INNER}", predicate.arity)
+def intermediate(predicate: Predicate) -> Predicate:
+    """The predicate of an intermediate state of pairs, which no rule outside the module reads."""
+    return Predicate(f"{predicate.name}{INTERMEDIATE}", predicate.arity)
 
 
-def is_inner(predicate: Predicate) -> bool:
-    """Whether a predicate is one of an inner state."""
-    return predicate.name.endswith(INNER)
+def is_intermediate(predicate: Predicate) -> bool:
+    """Whether a predicate is that of an intermediate state."""
+    return predicate.name.endswith(INTERMEDIATE)

@@ -73,13 +73,13 @@ class OrdinaryRules:
         return tuple(dict.fromkeys(atom.predicate for rule in self.rules for atom in rule.body))
 
     def once(self, make: Callable[[OrdinaryRules], T]) -> T:
-        """What ``make`` makes of the rules, such as plans. It is made once, and kept as long as the rules are."""
+        """The cached result of ``make(self)``, for example plans."""
         if make not in self._made:
             self._made[make] = make(self)
         return cast("T", self._made[make])
 
     def __reduce__(self) -> tuple[type[OrdinaryRules], tuple[tuple[Rule, ...], tuple[Rule, ...]]]:
-        """What has been made of the rules stays in the process."""
+        """Pickle the rules without cached results."""
         return OrdinaryRules, (self.recursive, self.nonrecursive)
 
 
@@ -87,7 +87,7 @@ class SpecialModule(ABC):
     """A module that derives and keeps its relations in a way of its own. Kinds are frozen dataclasses."""
 
     kind: str
-    """What the kind is called where modules are shown and stored."""
+    """The name of the kind, where modules are shown and stored."""
     rules: tuple[Rule, ...]
     """The rules of the program that the module takes."""
     external: Mapping[Predicate, Predicate]
@@ -106,20 +106,22 @@ class SpecialModule(ABC):
     @property
     @abstractmethod
     def identity(self) -> Hashable:
-        """All that the relations depend on besides facts: modules with equal identities derive equal relations."""
+        """All parameters that the relations depend on besides facts: modules with equal identities derive equal
+        relations.
+        """
 
     @abstractmethod
     def path(self, shown: Shown) -> str:
-        """What the module derives as a path, in the manner of SPARQL's property paths."""
+        """The facts of the module as a path, in the manner of SPARQL's property paths."""
 
     # What feeds it ----------------------------------------------------------------------------------
 
     def feeding(self, read: ReadRule, reader: RuleReader) -> tuple[Rule, ...]:
-        """The rules for a hidden predicate that take the place of a rule that the module does not take."""
+        """The rules that feed the module in place of a rule that it does not take."""
         return (fed(read.rule, read.head),)
 
     def fed_by_aliases(self, reader: RuleReader) -> tuple[Rule, ...]:
-        """The rules by which what comes from outside for aliases of the module's predicates feeds the module."""
+        """Rules that feed the module with external facts of its aliases."""
         own = [predicate for predicate in self.predicates if predicate in reader.aliases.others]
         return tuple(rule for predicate in own for rule in fed_by(reader.sources(predicate)[1:], predicate))
 
@@ -130,7 +132,7 @@ class SpecialModule(ABC):
 
 @dataclass(frozen=True)
 class Taken:
-    """A module, and rules for what it reads that are not in the program."""
+    """A module, and further rules that derive its inputs."""
 
     module: SpecialModule
     bridges: tuple[Rule, ...] = ()
@@ -152,9 +154,7 @@ class Detection:
     """
 
     def of_component(self, component: Component, reader: RuleReader) -> Taken | Sequence[str]:
-        """The module that the rules of a component are. Otherwise for each recursive rule why they are none, or nothing
-        if no rule speaks against it.
-        """
+        """The module of the component, or a reason for each recursive rule; no reasons if the kind does not apply."""
         return ()
 
     def of_alias(self, predicate: Predicate, rules: Sequence[Rule], reader: RuleReader) -> SpecialModule | None:
@@ -162,7 +162,7 @@ class Detection:
         return None
 
     def inside(self, predicate: Predicate, rules: Sequence[Rule]) -> SpecialModule | None:
-        """The module that some recursive rules of a predicate are, whatever other rules of the stratum derive."""
+        """The module formed by some recursive rules of a predicate; the stratum may have other rules for it."""
         return None
 
 

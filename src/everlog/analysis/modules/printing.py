@@ -19,7 +19,7 @@ def print_module(module: SpecialModule, prefixes: Mapping[str, str] = NO_PREFIXE
 
 
 def shown_in(prefixes: Mapping[str, str] = NO_PREFIXES) -> Shown:
-    """How edges are written with some prefixes.
+    """A function that writes an edge with some prefixes.
 
     >>> from everlog.lang.syntax import Predicate
     >>> shown_in()(Edge(Predicate("p", 2), inverted=True))

@@ -15,18 +15,18 @@ from everlog.lang.syntax import Predicate, Rule
 
 @dataclass(frozen=True, slots=True)
 class ReadRule:
-    """A rule read as one of ``head``, which stands for the predicate in its head or for the inverse of it."""
+    """A rule rewritten for the representative of its head."""
 
     rule: Rule
     head: Edge
     edge: Edge | None
-    """The body, if it is nothing but an edge."""
+    """The body, if it is a single edge."""
     word: Word | None = None
     """The body of a recursive rule or of one with an edge, if it is a path."""
 
     @property
     def is_alias(self) -> bool:
-        """Whether the rule says that its predicate contains one it is an alias of."""
+        """Whether the rule derives a predicate from its representative, so that it says nothing more."""
         return self.edge is not None and self.edge.predicate == self.head.predicate
 
     @property
@@ -49,22 +49,22 @@ class Component:
 
     @cached_property
     def contained(self) -> frozenset[Edge]:
-        """The edges from below that have a rule of their own."""
+        """The edges of lower components from which a nonrecursive rule derives the predicate directly."""
         return frozenset(read.edge for read in self.others if read.edge is not None)
 
 
 @dataclass
 class RuleReader:
-    """Reads rules in terms of what is known of the components below."""
+    """Reads rules as edges and words over representatives and the modules found so far."""
 
     aliases: Aliases
     prefixes: Mapping[str, str]
-    """By which predicates are named where a kind says why it takes no rules."""
+    """Prefixes for messages."""
     generators: dict[Predicate, tuple[Edge, ...]] = field(default_factory=dict)
     """For each predicate of a module, edges that have the same transitive closure as itself."""
 
     def component(self, predicates: tuple[Predicate, ...], rules: Iterable[Rule]) -> Component:
-        """The component of these predicates, given the rules for them and their aliases."""
+        """The component of some predicates, from the rules for them and their aliases."""
         inside = frozenset(predicates)
         recursive: list[ReadRule] = []
         others: list[ReadRule] = []
@@ -79,7 +79,7 @@ class RuleReader:
         return (edge,) if found is None else tuple(each.turned(edge.inverted) for each in found)
 
     def sources(self, predicate: Predicate) -> tuple[Edge, ...]:
-        """What comes from outside the module for the predicate and for its aliases, in terms of the predicate."""
+        """External sources of a predicate and its aliases."""
         return tuple(
             Edge(hidden(member), self.aliases.translate(Edge(member)).inverted)
             for member in self.aliases.members(predicate)

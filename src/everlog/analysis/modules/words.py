@@ -52,7 +52,7 @@ def single(rule: Rule) -> Edge | None:
 
 
 def flaw(rule: Rule) -> str | None:
-    """Why a rule is not made of edges, None if it is."""
+    """The reason why a rule is not made of edges, None if it is."""
     if rule.negative:
         return "it has a negated atom"
     for atom in (rule.head, *rule.positive):

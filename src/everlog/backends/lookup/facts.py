@@ -174,7 +174,7 @@ class _Having(LazyFacts):
 
 
 class _Number:
-    """A weight of each fact, by name."""
+    """One weight column of the looked-up facts."""
 
     def __init__(self, source: LookedUp, name: str) -> None:
         self.held = Multiset(source.layout)

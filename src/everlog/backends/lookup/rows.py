@@ -29,7 +29,7 @@ FILTER_ROWS = 100
 """Number of rows that can be read in the time of looking into one Bloom filter; a look counts as this many rows."""
 
 Values = NDArray[Any]
-Place = tuple[int, int]
+RowGroup = tuple[int, int]
 """The number of a file, and of a row group in it."""
 
 
@@ -54,7 +54,7 @@ class RowReader:
         self.read = 0
         self._looked_into = 0
         self._footers: dict[int, Any] = {}
-        self._blocks: OrderedDict[Place, _Block] = OrderedDict()
+        self._blocks: OrderedDict[RowGroup, _Block] = OrderedDict()
         self._kept = 0
         largest = int(groups.rows.max(initial=1))
         self._remembered = lru_cache(maxsize=max(1, 8 * room // largest))(read_bloom)
@@ -109,14 +109,14 @@ class RowReader:
             self._footers[number] = open_file(Path(self.groups.files[number])).metadata
         return self._footers[number]
 
-    def _weighs(self, place: Place, names: Sequence[str]) -> bool:
+    def _weighs(self, place: RowGroup, names: Sequence[str]) -> bool:
         """Whether one of the named weights may be other than zero in some row of a row group."""
         group = self._footer(place[0]).row_group(place[1])
         columns = [group.column(i) for i in range(group.num_columns)]
         found = [column.statistics for column in columns if column.path_in_schema in names]
         return any(each is None or not each.has_min_max or each.min != 0 or each.max != 0 for each in found)
 
-    def _block(self, place: Place) -> _Block:
+    def _block(self, place: RowGroup) -> _Block:
         if place not in self._blocks:
             number, group = place
             with open_file(Path(self.groups.files[number]), self._footer(number)) as file:

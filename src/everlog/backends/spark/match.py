@@ -12,7 +12,7 @@ from everlog.backends.spark.accounts import SparkAccounts
 from everlog.backends.spark.factset import FrameSet, framed
 from everlog.backends.spark.known import store_new
 from everlog.backends.spark.multiset import FrameCounts
-from everlog.backends.spark.shapes import Alike, Variant, alike
+from everlog.backends.spark.shapes import RuleGroup, Variant, alike
 from everlog.backends.spark.workspace import WEIGHT, Stored, Workspace
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.factset import NONE
@@ -97,7 +97,7 @@ class FrameMatches:
     def _all(self) -> tuple[Rule, ...]:
         return tuple(planned.rule for planned in self.rules.rules)
 
-    def _groups(self) -> list[tuple[Alike, Instances]]:
+    def _groups(self) -> list[tuple[RuleGroup, Instances]]:
         if not self.changed:
             nothing = FrameSet(self.engine.space)
             sources = Sources(self.pos, self.neg, nothing, nothing)
@@ -143,7 +143,7 @@ class FrameProofs:
         frames = [found for _, rows in self._groups() if (found := rows.bodies(wanted)) is not None]
         return new_facts(self.engine, frames, FrameSet(self.engine.space), self.phase)
 
-    def _groups(self) -> list[tuple[Alike, Instances]]:
+    def _groups(self) -> list[tuple[RuleGroup, Instances]]:
         sources = Sources(self.pos, self.neg, self.wanted, FrameSet(self.engine.space))
         rules = [rule for p in self.wanted.possible for rule in self.rules.by_head.get(p, ())]
         variants = [Variant(rule.backwards, 0) for rule in rules]
@@ -209,7 +209,7 @@ class Instances:
     ``k<body>_<position>`` have the predicates and constants of body atoms, ``h`` and ``h_<position>`` those of heads.
     """
 
-    def __init__(self, engine: SparkAccounts, group: Alike, sources: Sources) -> None:
+    def __init__(self, engine: SparkAccounts, group: RuleGroup, sources: Sources) -> None:
         self.engine = engine
         self.space = engine.space
         self.group = group

@@ -57,14 +57,14 @@ def program_of(program: StratifiedProgram, info: VersionInfo) -> StratifiedProgr
 
 @dataclass(frozen=True)
 class StoredState:
-    """A version as reasoning takes it, and the sums of its counters as they are in its rows."""
+    """An opened version with the counters as stored."""
 
     version: OpenedVersion[FrameSet, FrameCounts]
     counters: tuple[FrameCounts, FrameCounts]
 
 
 def state_of_nothing(space: Workspace, program: StratifiedProgram, *, is_counted: bool) -> StoredState:
-    """What is there before the first version: no facts, and counters if they are to be kept."""
+    """The state before the first version: no facts, and empty counters if derivations are counted."""
     counts = FrameCounts(space)
     nr, rec = (counts, counts) if is_counted else (None, None)
     nothing = Materialisation(FrameSet(space), FrameSet(space), nr, rec)

@@ -44,10 +44,20 @@ PlanKind = Literal["nonrecursive", "decomposed", "reachability", "components", "
 Sizes = Mapping[Predicate, int]
 
 
-CONDENSED_BYTES, UNITED_BYTES, SHARED_BYTES, LOCAL_BYTES, WORKER_BYTES = 420, 130, 130, 130, 500 << 20
-"""Bytes, as the maximum measured: for an edge to condense, an edge to unite and a fact to share, each in the one task
-that prepares them; for a fact in a task that evaluates a stratum; and for the address space of a worker without facts.
-"""
+CONDENSED_BYTES = 420
+"""Bytes, as the maximum measured, for each edge in the task that condenses a graph."""
+
+UNITED_BYTES = 130
+"""Bytes, as the maximum measured, for each edge in the task that unites the vertices of components."""
+
+SHARED_BYTES = 130
+"""Bytes, as the maximum measured, for each fact in the task that prepares facts to be shared."""
+
+LOCAL_BYTES = 130
+"""Bytes, as the maximum measured, for each fact in a task that evaluates a stratum."""
+
+WORKER_BYTES = 500 << 20
+"""Bytes, as the maximum measured, of the address space of a worker without facts."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +123,7 @@ class StratumPlan:
     """The rules that a decomposed stage, rounds or a loop apply."""
     decomposition: Decomposition | None = None
     seeds: Mapping[Predicate, tuple[Edge, ...]] = field(default_factory=lambda: MappingProxyType({}), hash=False)
-    """For derived predicates of these rules the relations with their given facts, if not those of their own names."""
+    """For each derived predicate, the relations that its given facts come from, if not from one of its own name."""
     sizes: Sizes = field(default_factory=lambda: MappingProxyType({}), hash=False, repr=False)
 
     @property
@@ -367,10 +377,10 @@ def _in_slices(rules: Sequence[Rule], steps: Sequence[Rule], predicates: tuple[P
     """Sentences on the slices in which the facts of rounds are."""
     if is_linear(rules, predicates):
         return ["one recursive atom a rule, so known facts stay in their slices"]
-    copies = [copy for each in partitioned(steps, predicates).partitionings.values() for copy in each]
+    partitionings = [p for each in partitioned(steps, predicates).partitionings.values() for p in each]
     reasons = ["facts that a rule joins are in the same slice, so known facts stay there"]
     reasons += [f"applies {print_rule(step)}" for step in steps if step not in rules]
-    return [*reasons, f"spreads {', '.join(map(str, copies))}"]
+    return [*reasons, f"spreads {', '.join(map(str, partitionings))}"]
 
 
 def _slices(settings: PlanSettings, of: Literal["", "facts", "pairs"] = "") -> str:

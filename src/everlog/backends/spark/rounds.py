@@ -204,7 +204,7 @@ def _listed_from(relation: Relation, home: Partitioning) -> Relation:
 
 
 def _homeward(facts: FactSet, plan: PartitionedRules) -> dict[Predicate, Keys]:
-    """The keys of facts, as they are sent to their homes."""
+    """The keys by which facts are sent to their home slices."""
     return {
         plan.home(predicate).name: _turned(relation, relation.layout.primary, plan.home(predicate).order)
         for predicate, relation in facts.items()
@@ -212,7 +212,7 @@ def _homeward(facts: FactSet, plan: PartitionedRules) -> dict[Predicate, Keys]:
 
 
 def _onward(new: FactSet, plan: PartitionedRules) -> dict[Predicate, Keys]:
-    """The keys of facts that are new in their homes, as they are sent to the other partitionings."""
+    """The keys by which new facts are sent to the other partitionings."""
     return {
         copy.name: _turned(new[home.name], home.order, copy.order)
         for home, *others in plan.partitionings.values()

@@ -41,7 +41,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Alike:
+class RuleGroup:
     """Variants of one shape; joins are built from the first."""
 
     variants: tuple[Variant, ...]
@@ -63,7 +63,7 @@ class Alike:
         return [term for atom in atoms for term in atom.terms if isinstance(term, Constant)]
 
 
-def alike(variants: Sequence[Variant]) -> list[Alike]:
+def alike(variants: Sequence[Variant]) -> list[RuleGroup]:
     """Group variants by shape.
 
     >>> from everlog.lang.parser import parse_program
@@ -74,4 +74,4 @@ def alike(variants: Sequence[Variant]) -> list[Alike]:
     groups: dict[Hashable, list[Variant]] = {}
     for variant in variants:
         groups.setdefault(variant.shape, []).append(variant)
-    return [Alike(tuple(group)) for group in groups.values()]
+    return [RuleGroup(tuple(group)) for group in groups.values()]

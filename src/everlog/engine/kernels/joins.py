@@ -9,7 +9,10 @@ from everlog.engine.kernels.memory import run_index, run_keys, trailing_zeros
 from everlog.engine.kernels.search import key_range, lower_bound
 
 SMALL_GROUP = 32
+"""Minimum size of the buffer in which the heads of a small group are sorted."""
+
 SMALL_SORT = 24
+"""Maximum number of values that are sorted by insertion."""
 
 
 @njit(cache=True, nogil=True)

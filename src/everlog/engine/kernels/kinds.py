@@ -13,6 +13,7 @@ _INTEGER, _DECIMAL, _DOUBLE, _BOOLEAN = kinds.INTEGER, kinds.DECIMAL, kinds.DOUB
 _DATE, _LOCAL_TIME, _ZONED_TIME, _OTHER = kinds.DATE, kinds.LOCAL_TIME, kinds.ZONED_TIME, kinds.OTHER
 
 _BLOCK = 1 << 12
+"""Bytes that are tested without a branch."""
 
 
 def _end(datatype):

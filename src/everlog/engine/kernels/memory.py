@@ -2,7 +2,7 @@
 
 A relation has several runs. So that one compiled kernel serves any number of runs, it receives
 a *table* with one row a run: (address of the keys, number of keys, address of the index, its
-size). Whoever builds a table keeps the arrays alive while it is used.
+size). The caller keeps the arrays alive while the table is used.
 """
 
 from __future__ import annotations

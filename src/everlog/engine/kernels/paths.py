@@ -31,7 +31,7 @@ def _index(keys, size):
 
 @njit(cache=True, nogil=True)
 def _heights(head, offsets, leaf, starts, places, step_of):
-    """The least height of a proof of each fact by the steps, -1 if there is none; leaves have 0."""
+    """For each fact the minimum height of a proof by the steps, -1 if it has none; leaves have 0."""
     height = np.full(leaf.shape[0], np.int32(-1), np.int32)
     queue = np.empty(leaf.shape[0], np.int64)
     size, at = 0, 0
@@ -126,8 +126,8 @@ def survey(head, offsets, body, leaf, expanded, final, goals):
 
 @njit(cache=True, nogil=True)
 def choose(order, head, offsets, body, leaf):
-    """The step by which each fact is proved, -1 for none: of those in ``order`` the one that makes the smallest proof,
-    and of these the first. The order has a step after all those that prove facts of its body.
+    """For each fact the step of its smallest proof, or -1. Of several such steps it is the first in ``order``, which
+    has a step after all those that prove facts of its body.
 
     Returned are the steps and the sizes of the proofs, in which a fact counts as often as it is used.
     """

@@ -26,13 +26,22 @@ from numba import njit
 from everlog.engine.kernels.memory import bit_count, trailing_zeros, words_at
 
 ONE, FULL, RUNS, BITMAP = 0, 1, 2, 3
+"""The kinds of chunks."""
 
 BIT = np.uint64(1)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 FAR = np.uint64(1 << 62)
+"""The first word of an empty range of the summary; it is above all words."""
+
 LOW = 0xFFFFFFFF
+"""The lower 32 bits of a word."""
+
 PAYLOAD = np.uint64((1 << 46) - 1)
+"""The bits of the payload in a word of a directory."""
+
 CHUNK = 1 << 16
+"""Number of positions of a chunk."""
+
 GROUPS = 16
 """Groups, which are words of the summary, in a chunk."""
 

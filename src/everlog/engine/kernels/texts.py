@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 FEW = 8
-"""Less than one in so many of the known texts are few to look up."""
+"""Texts are looked up one by one, without an index, below 1/8 of the known texts."""
 
 
 @njit(cache=True, nogil=True)

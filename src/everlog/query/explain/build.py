@@ -15,7 +15,7 @@ from everlog.query.explain.proof import Kind, Proof, ProofStep
 from everlog.query.explain.search import Search
 
 Chosen = Callable[[int], int]
-"""A function from a fact to the step that proves it, negative if it was given."""
+"""Maps a fact to the step that proves it, negative if the fact was given."""
 
 
 class ProofBuilder:
@@ -43,7 +43,7 @@ class ProofBuilder:
         return self._proof(order, chosen)
 
     def _order(self, goal: int, chosen: Chosen) -> list[int]:
-        """The facts of a proof, each after its premises, in the order of the bodies."""
+        """The facts of a proof. Each comes after its premises, which are in the order of the bodies."""
         order: list[int] = []
         seen = {goal}
         waiting = [(goal, iter(self._body(chosen(goal))))]

@@ -95,7 +95,7 @@ class Classes:
         return fact.predicate == self.same and fact.terms[0] == fact.terms[1] and self.is_shared(fact.terms[0])
 
     def given(self, fact: Atom, wanted: Sequence[Term | None]) -> Atom:
-        """A given fact that has this fact over representatives, with as many of the wanted terms as possible."""
+        """A given fact whose form over representatives is this fact, with as many of the wanted terms as possible."""
         if not any(map(self.is_shared, fact.terms)):
             return fact
         index = self._index(fact.predicate)
@@ -139,7 +139,7 @@ class _Given:
     columns: Sequence[Column]
     keys: Flat
     single: dict[tuple[int, ...], Atom] = field(default_factory=dict)
-    """Facts already looked up that are the only ones with their fact over representatives."""
+    """Given facts found before, by their fact over representatives, where it has one given fact only."""
 
     @classmethod
     def of(cls, columns: Sequence[Column], partition: Partition) -> _Given:

@@ -156,7 +156,9 @@ class Equalities:
         return {pair for draft in drafts for pair in self.needed(draft) if pair not in self._paths}
 
     def _since(self, pairs: Sequence[Pair]) -> dict[Pair, int]:
-        """For each pair, the first partition in which its terms are equal; for a single term, equal to another one."""
+        """For each pair, the first partition in which its terms are equal. A pair of one term stands for its equality
+        to any other term.
+        """
         first, second = np.array(pairs, np.int64).reshape(-1, 2).T
         found = np.full(len(pairs), -1, np.int64)
         for level, classes in enumerate(self.classes):
@@ -199,7 +201,12 @@ def _at_level(reasoner: ReasonedProgram, subject: Subject, level: Level) -> Subj
     facts = level.materialisation.facts.fitted(universe)
     explicit = level.materialisation.explicit.fitted(universe)
     return replace(
-        subject, facts=facts, explicit=explicit, inner=facts, partition=partition, engine=reasoner.engine(partition)
+        subject,
+        facts=facts,
+        explicit=explicit,
+        with_hidden=facts,
+        partition=partition,
+        engine=reasoner.engine(partition),
     )
 
 

@@ -30,7 +30,7 @@ class _TermChooser:
     def __init__(self, classes: Classes, written: Sequence[Rule], proof: Proof) -> None:
         self._classes, self._written, self._steps = classes, written, proof.steps
         self._wanted: list[dict[Atom, None]] = [{} for _ in proof.steps]
-        """The forms in which each fact is needed, those of its first use first."""
+        """The forms in which each fact is needed, in the order of their first use."""
         self._values: dict[int, Mapping[Term, Constant]] = {}
         """The terms to which the rule of a step is applied."""
         self._bodies: dict[int, list[Atom]] = {}

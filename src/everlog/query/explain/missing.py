@@ -104,8 +104,8 @@ def _reason(subject: Subject, number: int, rule: Rule, values: Values, limit: in
 
 
 def _ordered(positive: Sequence[Atom], negative: Sequence[Atom]) -> list[tuple[Atom, bool]]:
-    """The atoms, negated ones marked and last: as written, but an atom waits until it has a constant or a variable that
-    is bound if there is another one that has.
+    """The order in which atoms are tried, with a mark for negated ones: negated atoms last, bound atoms first, else as
+    written. An atom is bound if it has a constant or a variable of an earlier atom, or no terms.
     """
     bound: set[Term] = set()
     order: list[tuple[Atom, bool]] = []

@@ -163,7 +163,7 @@ class Paths:
         edges = (targets, sources) if self.of.graph.reach.turned else (sources, targets)
         found = np.full(len(sources), -1, np.int64)
         for feed in self.of.graph.feeds:
-            mine = np.flatnonzero((found < 0) & feed.feeds(self.subject.inner, edges))
+            mine = np.flatnonzero((found < 0) & feed.feeds(self.subject.with_hidden, edges))
             if len(mine):
                 terms = [side[mine] & ID_MASK for side in edges]
                 columns = terms[::-1] if feed.inverted else terms

@@ -47,7 +47,7 @@ class Prepared:
     def of(cls, reasoner: ReasonedProgram) -> Prepared:
         subject = Subject.of(reasoner)
         equalities = None if subject.partition is None else Equalities(reasoner, subject)
-        return cls(subject, reasoner.inner(), reasoner.program, equalities)
+        return cls(subject, reasoner.with_hidden(), reasoner.program, equalities)
 
     @property
     def subjects(self) -> Sequence[Subject]:
@@ -76,7 +76,7 @@ def explain(
 
 def _prepare(kb: ExplainedBase) -> Prepared:
     reasoner, known = kb.up_to_date(), _prepared.get(kb)
-    if known is None or known.kept is not reasoner.inner() or known.program is not reasoner.program:
+    if known is None or known.kept is not reasoner.with_hidden() or known.program is not reasoner.program:
         known = _prepared[kb] = Prepared.of(reasoner)
     for subject in known.subjects:
         subject.engine.limits, subject.engine.work = reasoner.limits(), Work()

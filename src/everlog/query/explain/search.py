@@ -31,9 +31,8 @@ FEW = 20
 """Maximum number of facts of a closure for which paths other than the shortest are searched."""
 
 UNSURVEYED = 8
-"""A survey looks at all facts. Layers are expanded without a survey until there are 1/N more facts than at the last
-one: so a deep proof takes few surveys, and few facts are expanded that no goal depends on.
-"""
+"""A survey takes time for all facts. The next one follows when there are 1/N more facts than at the last one: so a deep
+proof takes few surveys, and few facts are expanded that no goal depends on."""
 
 
 class Search:
@@ -93,7 +92,7 @@ class Search:
         self.shortest_only += [] if complete else numbers.tolist()
 
     def _unexpanded_from(self, first: int) -> Column:
-        """The facts from a number on that were neither given nor expanded."""
+        """The facts, from a given number on, that were neither given nor expanded."""
         return first + np.flatnonzero(~self.leaf[first:] & ~self._expanded[first:])
 
     def unexpanded(self) -> Column:
@@ -116,8 +115,9 @@ class Search:
         return frontier
 
     def _closures(self, goals: Column) -> Column:
-        """Facts of closures to expand by all rules if a goal has no proof, since a path may depend on the fact it
-        proves."""
+        """Facts of closures to expand by all rules if a goal has no proof: their shortest path may use the fact to
+        prove.
+        """
         if not len(self.height) or (self.height[goals] >= 0).all():
             return goals[:0]
         closures = [self.facts.predicates.index(p) for p in self.subject.paths_of if p in self.facts.predicates]

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from everlog.analysis.modules.hidden import INNER, is_inner
+from everlog.analysis.modules.hidden import INTERMEDIATE, is_intermediate
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.dictionary import Dictionary
@@ -35,7 +35,7 @@ class ReasonedProgram(Protocol):
     merged: Merged
     constant_ids: Column
 
-    def inner(self) -> Materialisation:
+    def with_hidden(self) -> Materialisation:
         """The materialisation, with the hidden predicates that modules read."""
 
     def engine(self, partition: Partition | None = None) -> Engine:
@@ -55,7 +55,7 @@ class ModulePaths:
 
 @dataclass(frozen=True)
 class Subject:
-    """The rules and facts of a knowledge base; hidden predicates of modules are in ``inner`` only.
+    """The rules and facts of a knowledge base; hidden predicates of modules are in ``with_hidden`` only.
 
     With equality by representatives, facts and explicit facts are those over representatives.
     """
@@ -64,7 +64,7 @@ class Subject:
     written: tuple[Rule, ...]
     facts: FactSet
     explicit: FactSet
-    inner: FactSet
+    with_hidden: FactSet
     modules: tuple[SpecialModule, ...]
     dictionary: Dictionary
     engine: Engine
@@ -73,8 +73,8 @@ class Subject:
     @classmethod
     def of(cls, reasoner: ReasonedProgram) -> Subject:
         """The subject for a reasoner that is up to date."""
-        kept, program = reasoner.inner(), reasoner.program
-        names = {hidden: predicate for predicate, hidden in program.external.items() if not is_inner(predicate)}
+        kept, program = reasoner.with_hidden(), reasoner.program
+        names = {hidden: predicate for predicate, hidden in program.external.items() if not is_intermediate(predicate)}
         merged = reasoner.merged if reasoner.merging is not None else None
         partition = None if merged is None else merged.partition.fitted(len(reasoner.dictionary))
         written = program.program.written
@@ -105,7 +105,7 @@ class Subject:
     @cached_property
     def paths_of(self) -> Mapping[Predicate, ModulePaths]:
         """The module and graph of each predicate whose facts are paths, such as one of a closure."""
-        found = ((module, implementation(module).paths(self.inner)) for module in self.modules)
+        found = ((module, implementation(module).paths(self.with_hidden)) for module in self.modules)
         each = [ModulePaths(module, graph) for module, graph in found if graph is not None]
         return {predicate: paths for paths in each for predicate in paths.module.predicates}
 
@@ -142,7 +142,10 @@ class Subject:
     @cached_property
     def _shown(self) -> Mapping[Predicate, Predicate]:
         pairs = ((hidden, p) for module in self.modules for p, hidden in module.external.items())
-        return {hidden: Predicate(p.name.removesuffix(INNER), p.arity) if is_inner(p) else p for hidden, p in pairs}
+        return {
+            hidden: Predicate(p.name.removesuffix(INTERMEDIATE), p.arity) if is_intermediate(p) else p
+            for hidden, p in pairs
+        }
 
     def numbers_of(self, rules: Sequence[Rule]) -> tuple[int, ...]:
         """The positions of rules in the program."""

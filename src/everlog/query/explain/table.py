@@ -61,7 +61,7 @@ class Facts:
         return [column[rows] for column in self._known[predicate].columns]
 
     def by_predicate(self, numbers: Column) -> dict[Predicate, Column]:
-        """Facts by their predicate, in the order given."""
+        """The given facts grouped by predicate, in their order."""
         places = self._predicate_of[numbers]
         return {self.predicates[at]: numbers[places == at] for at in np.unique(places).tolist()}
 

@@ -46,7 +46,7 @@ def dangling(graph: TripleGraph, options: Sequence[Sequence[Option]], needed: Na
 
 
 def _independent(found: list[Dangling], options: Sequence[Sequence[Option]], known: Names) -> list[Dangling]:
-    """The patterns without those whose other term would have no value once all of them are left out."""
+    """The counted patterns whose other term has a value when all of these are left out of the join."""
     left = {each.number for each in found}
     bound = {v for i, c in enumerate(options) if i not in left for o in c for v in (*o.atom.variables(), *o.fixed)}
     return [e for e in found if not isinstance(e.term, Variable) or e.term in bound or e.term.name in known]

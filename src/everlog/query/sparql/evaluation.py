@@ -26,7 +26,7 @@ from everlog.query.sparql.algebra import Expression, Pattern, mentioned, names_i
 from everlog.query.sparql.expressions import SOLUTION, TRUE, ExpressionEvaluator, Truths, is_volatile
 from everlog.query.sparql.graphs import TripleGraph
 from everlog.query.sparql.joining import bound_parts, compatible, has_compatible, join, merged
-from everlog.query.sparql.matching import ROW, Matcher, Need
+from everlog.query.sparql.matching import ROW, Matcher, RequiredColumns
 from everlog.query.sparql.ordering import ranks
 from everlog.query.sparql.pool import TermPool
 from everlog.query.sparql.table import SolutionTable, groups, union
@@ -70,7 +70,7 @@ class Evaluation:
         self._expressions = ExpressionEvaluator(self.terms, self._exists, base)
         self._scope = Scope(graphs.default)
         self._solutions = 0
-        self._operators: dict[type, Callable[[Any, Need, Scope, Hint], SolutionTable]] = {
+        self._operators: dict[type, Callable[[Any, RequiredColumns, Scope, Hint], SolutionTable]] = {
             algebra.Basic: self._basic,
             algebra.PathPattern: self._path,
             algebra.Values: self._values,
@@ -92,9 +92,9 @@ class Evaluation:
         self, pattern: Pattern, names: frozenset[str], distinct: bool = False, enough: int | None = None
     ) -> SolutionTable:
         """The solutions of a pattern for some variables; with ``enough``, at least that many if there are."""
-        return self._table(pattern, Need(names, distinct, enough), Scope(self.graphs.default), None)
+        return self._table(pattern, RequiredColumns(names, distinct, enough), Scope(self.graphs.default), None)
 
-    def _table(self, pattern: Pattern, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _table(self, pattern: Pattern, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         found = self._operators[type(pattern)](pattern, need, scope, hint)
         self.limits.check(found.size)
         return found
@@ -108,18 +108,18 @@ class Evaluation:
 
     # leaves -------------------------------------------------------------------------------------
 
-    def _basic(self, pattern: algebra.Basic, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _basic(self, pattern: algebra.Basic, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         given = scope.given_for(pattern.variables | need.names)
         if not pattern.triples:
             return SolutionTable.unit() if given is None else given
         return self.matcher.basic(scope.graph, pattern, need, given, hint)
 
-    def _path(self, pattern: algebra.PathPattern, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _path(self, pattern: algebra.PathPattern, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         given = scope.given_for(pattern.variables | need.names)
         found = paths.solve(self.matcher, scope.graph, pattern, hint if given is None else given)
         return found if given is None else join(given, found, self.limits)
 
-    def _values(self, pattern: algebra.Values, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _values(self, pattern: algebra.Values, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         columns = {name: self.terms.add_all([row[i] for row in pattern.rows]) for i, name in enumerate(pattern.columns)}
         found = SolutionTable(columns, len(pattern.rows))
         given = scope.given_for(pattern.variables | need.names)
@@ -127,7 +127,7 @@ class Evaluation:
 
     # joins --------------------------------------------------------------------------------------
 
-    def _join(self, pattern: algebra.Join, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _join(self, pattern: algebra.Join, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         waiting = [(self._cost(part, scope), part, part.variables) for part in _joined(pattern)]
         uses = Counter(name for _, _, variables in waiting for name in variables)
         shared = {name for name, times in uses.items() if times > 1}
@@ -163,7 +163,7 @@ class Evaluation:
         constants = sum(isinstance(term, Constant) for term in (triple.subject, triple.object))
         return float(size) ** (1 - constants / 2)
 
-    def _left_join(self, pattern: algebra.LeftJoin, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _left_join(self, pattern: algebra.LeftJoin, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         condition = names_in(pattern.condition) if pattern.condition is not None else frozenset()
         inner = need.also(pattern.left.variables & pattern.right.variables).also(condition)
         left = self._table(pattern.left, inner, scope, hint)
@@ -179,21 +179,21 @@ class Evaluation:
         alone[left_rows] = False
         return union([both, left.where(alone)]) if alone.any() else both
 
-    def _minus(self, pattern: algebra.Minus, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _minus(self, pattern: algebra.Minus, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         shared = pattern.left.variables & pattern.right.variables
         if scope.given is not None:
             shared -= scope.given.columns.keys()
         left = self._table(pattern.left, need.also(shared), scope, hint)
         if not shared or not left.size:
             return left
-        right = self._table(pattern.right, Need(shared | scope.tied, True), scope, left)
+        right = self._table(pattern.right, RequiredColumns(shared | scope.tied, True), scope, left)
         return left.where(~has_compatible(left, right.only(shared | scope.tied), sorted(shared)))
 
-    def _union(self, pattern: algebra.Union, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _union(self, pattern: algebra.Union, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         sides = [self._table(side, need, scope, hint) for side in (pattern.left, pattern.right)]
         return union([side.only(need.names) for side in sides])
 
-    def _in_graph(self, pattern: algebra.InGraph, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _in_graph(self, pattern: algebra.InGraph, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         if isinstance(pattern.graph, Constant):
             graph = self.graphs.named.get(pattern.graph.text)
             if graph is None:
@@ -209,7 +209,7 @@ class Evaluation:
 
     # expressions --------------------------------------------------------------------------------
 
-    def _filter(self, pattern: algebra.Filter, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _filter(self, pattern: algebra.Filter, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         inner = need.also(names_in(pattern.condition))
         hint = self._narrowed(hint, pattern)
         table = self._table(pattern.pattern, inner, scope, hint)
@@ -225,13 +225,13 @@ class Evaluation:
                 hint = hint.extended(name, np.full(hint.size, self.terms.add(text), np.int64))
         return hint
 
-    def _extend(self, pattern: algebra.Extend, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _extend(self, pattern: algebra.Extend, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         if pattern.variable not in need.names:
             return self._table(pattern.pattern, need, scope, hint)
         others = None if hint is None else hint.only(hint.columns.keys() - {pattern.variable})
         inner = need.without(pattern.variable).also(names_in(pattern.expression))
         if is_volatile(pattern.expression):
-            inner = Need(inner.names)
+            inner = RequiredColumns(inner.names)
         if not need.distinct:
             inner = replace(inner, enough=need.enough)
         table = self._table(pattern.pattern, inner, scope, others)
@@ -273,13 +273,13 @@ class Evaluation:
         for bound, rows in bound_parts(different, names):
             values = {name: different.columns[name][rows] for name in bound}
             given = SolutionTable({ROW: np.arange(len(rows)), **values}, len(rows))
-            solved = self._table(pattern, Need(frozenset({ROW}), True), Scope(graph, given), None)
+            solved = self._table(pattern, RequiredColumns(frozenset({ROW}), True), Scope(graph, given), None)
             found[rows[solved.column(ROW)]] = True
         return found[group]
 
     # solution sequences -------------------------------------------------------------------------
 
-    def _group(self, pattern: algebra.Grouping, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _group(self, pattern: algebra.Grouping, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         keys = pattern.keys
         aggregates = [
             replace(a, argument=None) if _counts_rows(a, pattern) else a
@@ -292,7 +292,7 @@ class Evaluation:
         as_set = all(a.distinct or a.name in ("min", "max", "sample") for a in aggregates)
         as_set = as_set and not any(a.argument is not None and is_volatile(a.argument) for a in aggregates)
         known = None if hint is None or keys is None else hint.only(keys)
-        table = self._table(pattern.pattern, Need(used | scope.tied, as_set), scope, known)
+        table = self._table(pattern.pattern, RequiredColumns(used | scope.tied, as_set), scope, known)
         with self._in(scope) as expressions:
             if scope.given is None:
                 return aggregated(self.terms, expressions, table, keys, aggregates)
@@ -303,19 +303,21 @@ class Evaluation:
         missing = np.setdiff1d(scope.given.columns[ROW], found.columns[ROW])
         return union([found, nothing.take(np.zeros(len(missing), np.int64)).extended(ROW, missing)])
 
-    def _project(self, pattern: algebra.Project, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _project(self, pattern: algebra.Project, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         shown = frozenset(pattern.columns) | scope.tied
         inner = Scope(scope.graph, scope.given_for(frozenset(pattern.columns)))
         known = None if hint is None else hint.only(pattern.columns)
-        table = self._table(pattern.pattern, Need(need.names & shown, need.distinct, need.enough), inner, known)
+        table = self._table(
+            pattern.pattern, RequiredColumns(need.names & shown, need.distinct, need.enough), inner, known
+        )
         return table.only(shown)
 
-    def _distinct(self, pattern: algebra.Distinct, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _distinct(self, pattern: algebra.Distinct, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         names = need.names if need.distinct else pattern.variables | scope.tied
-        table = self._table(pattern.pattern, Need(names, True, need.enough), scope, hint)
+        table = self._table(pattern.pattern, RequiredColumns(names, True, need.enough), scope, hint)
         return table.only(names).distinct()
 
-    def _order_by(self, pattern: algebra.OrderBy, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _order_by(self, pattern: algebra.OrderBy, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         table = self._table(
             pattern.pattern, need.also(frozenset().union(*map(names_in, pattern.expressions))), scope, hint
         )
@@ -327,10 +329,10 @@ class Evaluation:
             keys.append(-rank if descending else rank)
         return table.take(np.lexsort(keys))
 
-    def _slice(self, pattern: algebra.Slice, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
+    def _slice(self, pattern: algebra.Slice, need: RequiredColumns, scope: Scope, hint: Hint) -> SolutionTable:
         end = None if pattern.limit is None else pattern.offset + pattern.limit
         enough = None if scope.given is not None else end
-        table = self._table(pattern.pattern, Need(need.names, enough=enough), scope, None)
+        table = self._table(pattern.pattern, RequiredColumns(need.names, enough=enough), scope, None)
         if scope.given is not None:
             table = self.unweighted(table)
             order = np.argsort(table.columns[ROW], kind="stable")

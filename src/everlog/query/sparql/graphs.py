@@ -31,8 +31,10 @@ MERGED = Predicate(".merged", 3)
 """The facts of many small relations as triples; see :meth:`TripleGraph.merged`."""
 
 MANY = 64
+"""Minimum number of options of a pattern for its small relations to be matched as one relation."""
+
 SMALL = 2000
-"""Minimum number of options of a pattern from which relations below this number of facts are matched as one."""
+"""Maximum number of facts of a small relation."""
 
 
 def iri_of(predicate: Predicate) -> str:
@@ -76,7 +78,7 @@ class TripleGraph:
         return {iri_of(p): p for p in self.facts if p.arity == arity and not is_internal(p)}
 
     def __len__(self) -> int:
-        """The number of triples, if no triple comes from two facts."""
+        """The number of triples; a triple that comes from two facts is counted twice."""
         return sum(len(self.facts[p]) for p in self.predicates())
 
     def predicates(self) -> Iterator[Predicate]:

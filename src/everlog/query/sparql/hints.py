@@ -1,4 +1,4 @@
-"""Warnings about patterns that cannot match, although a reader of the query would expect them to."""
+"""Warnings about patterns that cannot match, where a user probably expects solutions."""
 
 from __future__ import annotations
 

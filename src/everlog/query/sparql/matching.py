@@ -44,8 +44,8 @@ MOST = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True)
-class Need:
-    """The need of a pattern: some of its variables, as a multiset or only as a set.
+class RequiredColumns:
+    """The variables of a pattern that are used above it, and whether solutions are needed as a multiset or as a set.
 
     ``enough`` is the number of solutions that suffice, if not all are needed: any of them, but the solutions for a
     smaller number are the first of those for a larger one.
@@ -55,11 +55,11 @@ class Need:
     distinct: bool = False
     enough: int | None = None
 
-    def also(self, names: Iterable[str]) -> Need:
-        return Need(self.names.union(names), self.distinct)
+    def also(self, names: Iterable[str]) -> RequiredColumns:
+        return RequiredColumns(self.names.union(names), self.distinct)
 
-    def without(self, name: str) -> Need:
-        return Need(self.names - {name}, self.distinct)
+    def without(self, name: str) -> RequiredColumns:
+        return RequiredColumns(self.names - {name}, self.distinct)
 
 
 class Matcher:
@@ -71,7 +71,9 @@ class Matcher:
         self._engine: Engine | None = None
 
     def first_engine(self, least: int = 0) -> Engine:
-        """An engine for needs with ``enough``: it matches in small blocks of constant size."""
+        """An engine for patterns of which ``enough`` solutions are required: it matches in small blocks of constant
+        size.
+        """
         return Engine(self.engine(least).universe, self.terms, limits=self.limits, block=FIRST)
 
     def engine(self, least: int = 0) -> Engine:
@@ -82,7 +84,12 @@ class Matcher:
         return self._engine
 
     def basic(
-        self, graph: TripleGraph, pattern: Basic, need: Need, given: SolutionTable | None, hint: SolutionTable | None
+        self,
+        graph: TripleGraph,
+        pattern: Basic,
+        need: RequiredColumns,
+        given: SolutionTable | None,
+        hint: SolutionTable | None,
     ) -> SolutionTable:
         """The solutions of a basic graph pattern.
 
@@ -94,12 +101,12 @@ class Matcher:
         if not all(options):
             return SolutionTable.empty(names)
         if given is None and hint is None and len(options) == 1 and need.enough is None:
-            scanned = self._scan(graph, options[0], pattern.variables, Need(names, need.distinct))
+            scanned = self._scan(graph, options[0], pattern.variables, RequiredColumns(names, need.distinct))
             if scanned is not None:
                 return scanned
         known = frozenset(given.columns if given is not None else ())
         if need.enough is None and (counted := dangling(graph, options, names, known)):
-            return self._by_degrees(graph, pattern, counted, Need(names, need.distinct), given, hint)
+            return self._by_degrees(graph, pattern, counted, RequiredColumns(names, need.distinct), given, hint)
         tables = [table for table in (given, _useful(hint, pattern.variables, graph, options)) if table is not None]
         options = [graph.fewer(choice, triple) for choice, triple in zip(options, pattern.triples, strict=True)]
         plain = [choice[0] for choice in options if len(choice) == 1]
@@ -119,7 +126,7 @@ class Matcher:
         return self._match(graph, plain, last, tables, names, counted=True)
 
     def _scan(
-        self, graph: TripleGraph, options: Sequence[Option], variables: Names, need: Need
+        self, graph: TripleGraph, options: Sequence[Option], variables: Names, need: RequiredColumns
     ) -> SolutionTable | None:
         """The solutions of a single triple pattern without constants: whole relations, or their sizes."""
         free = all(
@@ -148,7 +155,7 @@ class Matcher:
         graph: TripleGraph,
         pattern: Basic,
         counted: Sequence[Dangling],
-        need: Need,
+        need: RequiredColumns,
         given: SolutionTable | None,
         hint: SolutionTable | None,
     ) -> SolutionTable:
@@ -175,7 +182,7 @@ class Matcher:
         )
         return found.distinct() if need.distinct else found
 
-    def _sizes(self, options: Sequence[Option], relations: Sequence[Relation], need: Need) -> SolutionTable:
+    def _sizes(self, options: Sequence[Option], relations: Sequence[Relation], need: RequiredColumns) -> SolutionTable:
         """A row for each option of a pattern, with its number of facts; no variable of the facts is needed."""
         fixed = [{variable.name: constant.text for variable, constant in option.fixed.items()} for option in options]
         columns = {name: self.terms.add_all([each[name] for each in fixed]) for name in need.names}

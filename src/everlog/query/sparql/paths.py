@@ -71,7 +71,7 @@ def _is_allowed(column: Column, ids: Column | None) -> np.ndarray[tuple[int], np
 def _pairs(
     matcher: Matcher, graph: TripleGraph, pattern: PathPattern, start: Column | None, end: Column | None
 ) -> tuple[Column, Column]:
-    """The pairs that the path connects; at least all those with the given ends."""
+    """Pairs that the path connects, including all those with the given ends."""
     path, rules = simplified(pattern.path), _Rules(matcher, graph)
     inner = rules.relation(path.path)
     forwards = end is None or (start is not None and len(start) <= len(end))

@@ -51,6 +51,8 @@ _FOLDED = frozenset({"Lu", "Ll", "Lt", "M", "Mn"})
 
 _QUANTITY = re.compile(r"\{([0-9]+)(,[0-9]*)?\}")
 _MOST_REPEATED = 1000
+"""Maximum number of repetitions that RE2 accepts in a quantifier."""
+
 _REPLACEMENT = re.compile(r"\\[\\$]|\$[0-9]+|[^\\$]+|.", re.DOTALL)
 
 

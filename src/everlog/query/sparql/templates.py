@@ -11,7 +11,7 @@ from everlog.engine.keys import Column
 from everlog.lang.syntax import Constant, Variable
 from everlog.query.sparql.algebra import Basic, Names, Term, Triple
 from everlog.query.sparql.graphs import TripleGraph
-from everlog.query.sparql.matching import Matcher, Need
+from everlog.query.sparql.matching import Matcher, RequiredColumns
 from everlog.query.sparql.pool import TermPool, with_beginning
 from everlog.query.sparql.table import SolutionTable, union
 
@@ -28,7 +28,7 @@ def has_blanks(triples: Iterable[Triple]) -> bool:
     return any(name.startswith("_:") for triple in triples for name in triple.names)
 
 
-class Filling:
+class TemplateInstantiation:
     """Instantiates templates with solutions. A blank node of a template is a new one for each solution."""
 
     def __init__(self, terms: TermPool, solutions: SolutionTable) -> None:
@@ -50,7 +50,8 @@ class Filling:
         return self._blanks[term.name]
 
     def triple(self, triple: Triple, graph: Term | None = None, *, literal_subjects: bool = False) -> SolutionTable:
-        """The instances of one triple of the template; those that are not triples are left out.
+        """The instances of one triple of the template that are triples of RDF. With a graph there is a column for it,
+        too.
 
         With a graph there is a column for it, too.
         """
@@ -67,7 +68,7 @@ class Filling:
 
 def construct(terms: TermPool, template: Sequence[Triple], solutions: SolutionTable) -> SolutionTable:
     """The distinct instances of the triples of a template."""
-    filling = Filling(terms, solutions)
+    filling = TemplateInstantiation(terms, solutions)
     return union([SolutionTable.empty(COLUMNS), *(filling.triple(triple) for triple in template)]).distinct()
 
 
@@ -78,7 +79,7 @@ def describe(matcher: Matcher, graph: TripleGraph, ids: Column) -> SolutionTable
     waiting = described
     while len(waiting):
         given = SolutionTable({SUBJECT: waiting}, len(waiting))
-        new = matcher.basic(graph, pattern, Need(frozenset(COLUMNS), True), given, None)
+        new = matcher.basic(graph, pattern, RequiredColumns(frozenset(COLUMNS), True), given, None)
         found = union([found, new])
         objects = np.unique(new.columns[OBJECT])
         waiting = np.setdiff1d(objects[with_beginning(matcher.terms, objects, "_")], described)

@@ -33,6 +33,8 @@ AGGREGATED = "__agg_"
 """The prefix that rdflib gives to variables for aggregates."""
 
 MOST_ROWS = 1 << 61
+"""Greatest value of LIMIT and OFFSET; greater ones are read as this one."""
+
 REPETITIONS = {"?": (0, False), "*": (0, True), "+": (1, True)}
 ARGUMENTS = ("arg", "arg1", "arg2", "arg3", "text", "start", "length", "pattern", "replacement", "flags")
 """The names of the arguments of built-in functions, in the order in which functions take them."""

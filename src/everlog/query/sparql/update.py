@@ -36,7 +36,7 @@ from everlog.query.sparql.templates import (
     OBJECT,
     PREDICATE,
     SUBJECT,
-    Filling,
+    TemplateInstantiation,
     has_blanks,
     template_names,
 )
@@ -120,11 +120,11 @@ def _triples(evaluation: Evaluation, operation: Modify) -> tuple[ByGraph, ByGrap
     graphs = {graph.name for graph, _ in (*operation.delete, *operation.insert) if isinstance(graph, Variable)}
     names = template_names(templates) | graphs
     found = evaluation.unweighted(evaluation.solutions(operation.pattern, names, distinct=not has_blanks(templates)))
-    filling = Filling(evaluation.terms, found)
+    filling = TemplateInstantiation(evaluation.terms, found)
     return _filled(evaluation.terms, filling, operation.delete), _filled(evaluation.terms, filling, operation.insert)
 
 
-def _filled(terms: TermPool, filling: Filling, quads: Sequence[Quad]) -> ByGraph:
+def _filled(terms: TermPool, filling: TemplateInstantiation, quads: Sequence[Quad]) -> ByGraph:
     pieces: dict[str | None, list[SolutionTable]] = {}
     for graph, triple in quads:
         made = filling.triple(triple, graph, literal_subjects=True)

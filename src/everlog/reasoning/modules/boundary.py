@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from everlog.analysis.modules.hidden import is_inner
+from everlog.analysis.modules.hidden import is_intermediate
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
@@ -40,7 +40,7 @@ def outward_counts(hidden: Mapping[Predicate, Predicate], counts: C) -> C:
     """Counters, or differences of counters, as users see them: without those of facts that follow from others within
     a module. ``hidden`` maps the predicates that feed modules to their hidden names.
     """
-    inside = {name for predicate, name in hidden.items() if is_inner(predicate)}
+    inside = {name for predicate, name in hidden.items() if is_intermediate(predicate)}
     rest = counts.restricted([p for p in counts if p not in inside]) if inside else counts
     return rest.renamed({name: predicate for predicate, name in hidden.items()})
 
@@ -59,12 +59,12 @@ def external(program: StratifiedProgram, facts: FactSet) -> FactSet:
 
 def _seen(program: StratifiedProgram) -> dict[Predicate, Predicate]:
     """Maps each hidden predicate to the one that users see."""
-    return {hidden: predicate for predicate, hidden in program.external.items() if not is_inner(predicate)}
+    return {hidden: predicate for predicate, hidden in program.external.items() if not is_intermediate(predicate)}
 
 
 def bridged(program: StratifiedProgram) -> frozenset[Predicate]:
     """The hidden predicates that users do not see under any name; their facts follow from the others."""
-    return frozenset(hidden for predicate, hidden in program.external.items() if is_inner(predicate))
+    return frozenset(hidden for predicate, hidden in program.external.items() if is_intermediate(predicate))
 
 
 def bridges(program: StratifiedProgram) -> Iterator[tuple[RuleSet, RuleSet]]:

@@ -1,7 +1,7 @@
 """The kinds of special modules: one line each.
 
-Code that finds, evaluates, repairs, stores, shows or explains modules uses :data:`KINDS`. Implementations, which work
-on facts, are imported when they are first used, so that programs can be checked without them.
+Code that finds, evaluates, repairs, stores, shows or explains modules uses :data:`MODULE_KINDS`. Implementations, which
+work on facts, are imported when they are first used, so that programs can be checked without them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from everlog.reasoning.modules.union import UNIONS
 if TYPE_CHECKING:
     from everlog.reasoning.modules.implementation import ModuleImplementation
 
-KINDS: Sequence[ModuleKind] = (
+MODULE_KINDS: Sequence[ModuleKind] = (
     CLOSURES,
     UNIONS,
 )
@@ -28,7 +28,7 @@ KINDS: Sequence[ModuleKind] = (
 
 def implementation(module: SpecialModule) -> ModuleImplementation[Any]:
     """The implementation of a module, which derives and repairs its facts."""
-    (kind,) = (kind for kind in KINDS if kind.description is type(module))
+    (kind,) = (kind for kind in MODULE_KINDS if kind.description is type(module))
     return kind.implementation(module)
 
 
@@ -52,4 +52,4 @@ def with_outer(program: StratifiedProgram) -> StratifiedProgram:
 
 
 def _detections() -> list[Detection]:
-    return [kind.detection for kind in KINDS]
+    return [kind.detection for kind in MODULE_KINDS]

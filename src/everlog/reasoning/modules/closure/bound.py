@@ -11,14 +11,15 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from everlog.analysis.modules.edges import Edge
-from everlog.analysis.modules.hidden import hidden, inner
+from everlog.analysis.modules.hidden import hidden, intermediate
 from everlog.analysis.modules.module import Taken
 from everlog.analysis.modules.reading import Component, ReadRule, RuleReader
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
 from everlog.reasoning.modules.closure.description import Closure, Transition
 from everlog.reasoning.modules.closure.shapes import Linear, Misfit, flaw_of, shape_of
 
-GOING_ON, ENDED = 1, 0
+BETWEEN, LAST = 1, 0
+"""The states of the closure: of pairs that start at the constant and are extended, and of all pairs."""
 
 ANY = Variable(" any")
 """Takes the place of the constant; no variable of a program has this name."""
@@ -38,14 +39,14 @@ def bound_closure(component: Component, reader: RuleReader) -> Taken | None:
     edges = _edges(reads, component, "right" if column else "left")
     if edges is None:
         return None
-    going = inner(predicate)
+    between = intermediate(predicate)
     steps = dict.fromkeys(edge for first in edges for edge in reader.generated(first))
-    transitions = tuple(Transition(GOING_ON, edge, state) for edge in steps for state in (GOING_ON, ENDED))
-    external = MappingProxyType({each: hidden(each) for each in (predicate, going)})
+    transitions = tuple(Transition(BETWEEN, edge, state) for edge in steps for state in (BETWEEN, LAST))
+    external = MappingProxyType({each: hidden(each) for each in (predicate, between)})
     rules = tuple(read.rule for read in component.recursive)
-    module = Closure("linear", (predicate, going), rules, external, transitions, mirrored=column == 1)
+    module = Closure("linear", (predicate, between), rules, external, transitions, mirrored=column == 1)
     terms = (Variable("y"), constant) if column else (constant, Variable("y"))
-    return Taken(module, (Rule(Atom(hidden(going), terms), (Atom(hidden(predicate), terms),)),))
+    return Taken(module, (Rule(Atom(hidden(between), terms), (Atom(hidden(predicate), terms),)),))
 
 
 def _kept(rule: Rule, predicate: Predicate) -> tuple[int, Constant] | None:
@@ -80,4 +81,4 @@ def _edges(reads: Sequence[ReadRule], component: Component, side: str) -> list[E
         return None
     if not isinstance(shape, Linear) or shape.again or shape.side != side:
         return None
-    return [arm.edges[0] for arm in shape.arms] if all(len(arm.edges) == 1 for arm in shape.arms) else None
+    return [rule.edges[0] for rule in shape.rules] if all(len(rule.edges) == 1 for rule in shape.rules) else None

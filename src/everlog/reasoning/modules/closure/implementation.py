@@ -49,7 +49,7 @@ class ClosureImplementation(ModuleImplementation[Closure]):
             return changed
         reach = _reach(before, old, check) if known is None else known
         update = reach.updated(reach.oriented(lost_edges), reach.oriented(new_edges), check)
-        lost, won = update.lost, update.won
+        lost, won = update.deleted, update.inserted
         found = {}
         for predicate, pairs in closed(self.module, graph, update.graph).items():
             kept = Relation.from_base(pairs)
@@ -89,7 +89,7 @@ class ClosureImplementation(ModuleImplementation[Closure]):
 
         return PathGraph(graph.feeds, made, partial(closed, self.module, graph))
 
-    # inner workings ---------------------------------------------------------------------------------
+    # helpers ----------------------------------------------------------------------------------------
 
     def _relations(self, graph: ClosureGraph, reach: Reach) -> Relations:
         return {p: Relation.from_base(pairs) for p, pairs in closed(self.module, graph, reach).items()}

@@ -33,7 +33,7 @@ Side = Literal["left", "right"]
 
 
 @dataclass(frozen=True)
-class Arm:
+class LinearRule:
     """A linear rule: from Q by these edges to P, as read on its side."""
 
     source: Predicate
@@ -46,7 +46,7 @@ class Linear:
     """Left- or right-linear rules; ``again`` if the one predicate is transitive as well."""
 
     side: Side
-    arms: tuple[Arm, ...]
+    rules: tuple[LinearRule, ...]
     again: bool = False
 
 
@@ -86,7 +86,7 @@ def _one(predicate: Predicate, words: Collection[Word], contained: AbstractSet[E
         raise Misfit("linear rules do not go together with symmetry, nor with transitivity written in other ways")
     if linear:
         found = _linear([(predicate, path) for path in linear], frozenset([predicate]))
-        return Linear(found.side, found.arms, basis is not None)
+        return Linear(found.side, found.rules, basis is not None)
     if rest not in ([], [(back,)]):
         raise Misfit("without symmetry this is not transitivity")
     return None
@@ -124,10 +124,10 @@ def _linear(rules: Collection[tuple[Predicate, Word]], component: frozenset[Pred
         raise Misfit("left-linear and right-linear rules do not go together")
     side = sides.pop()
     if side == "left":
-        arms = tuple(Arm(path[0].predicate, path[1:], head) for head, path in rules)
+        linear = tuple(LinearRule(path[0].predicate, path[1:], head) for head, path in rules)
     else:
-        arms = tuple(Arm(path[-1].predicate, path[-2::-1], head) for head, path in rules)
-    return Linear(side, arms)
+        linear = tuple(LinearRule(path[-1].predicate, path[-2::-1], head) for head, path in rules)
+    return Linear(side, linear)
 
 
 def side_of(path: Word, component: frozenset[Predicate]) -> Side:

@@ -42,7 +42,7 @@ class ClosureState(ModuleState):
             return NONE
         update = self.reach.updated(NO_EDGES, self.reach.oriented(self.graph.edges(facts)))
         self.reach = update.graph
-        return FactSet({p: Listed(pairs.difference(update.won)) for p, pairs in self._closed().items()})
+        return FactSet({p: Listed(pairs.difference(update.inserted)) for p, pairs in self._closed().items()})
 
     def delete(self, facts: FactSet) -> FactSet:
         """All pairs with a path through an edge that one of the facts stands for."""

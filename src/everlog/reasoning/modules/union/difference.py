@@ -57,7 +57,7 @@ class PairDifference:
         return self.whole.contains(keys) & ~self.other.contains(keys)
 
     def matches(self, column: int, terms: Column, block: int = BLOCK_ROWS) -> Iterator[tuple[Column, Column]]:
-        """The matches, found among those of the whole if these are fewer than all changed pairs."""
+        """The matches; those of the whole are filtered if they are fewer than all changed pairs."""
         if "pairs" in self.__dict__ or int(self.whole.match_counts(column, terms).sum()) > self.most:
             yield from self.pairs.matches(column, terms, block)
             return

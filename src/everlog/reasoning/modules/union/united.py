@@ -49,7 +49,7 @@ class PairSource:
     def blocks(self, column: int, block: int) -> Iterator[Keys]:
         """All pairs in blocks, each with ascending leads; a graph is not inverted for it."""
         base, own = self.relation.base, self._own(column)
-        if not isinstance(base, Closed) or own == base.lead or self.relation.runs or self.relation.gone:
+        if not isinstance(base, Closed) or own == base.lead or self.relation.runs or self.relation.tombstones:
             return self.relation.blocks(own, block)
         return (np.sort(swapped(keys)) for keys in base.blocks(base.lead, block))
 
@@ -59,7 +59,7 @@ class PairSource:
     def flattened(self) -> Iterator[PairSource]:
         """The parts of this part if it is a union itself; otherwise this part."""
         base = self.relation.base
-        if isinstance(base, United) and not self.relation.runs and not self.relation.gone:
+        if isinstance(base, United) and not self.relation.runs and not self.relation.tombstones:
             for part in base.parts:
                 yield PairSource(part.relation, part.inverted != self.inverted)
         else:
@@ -71,11 +71,13 @@ class PairSource:
         base = mine.base
         if self.inverted == other.inverted or base is not theirs.base or not isinstance(base, Closed):
             return None
-        return base if base.is_whole and not (mine.runs or mine.gone or theirs.runs or theirs.gone) else None
+        return (
+            base if base.is_whole and not (mine.runs or mine.tombstones or theirs.runs or theirs.tombstones) else None
+        )
 
 
 @dataclass
-class Spent:
+class LookupCost:
     """The number of pairs that were looked up in the parts of a union so far."""
 
     pairs: int = 0
@@ -86,7 +88,7 @@ class United:
     """Pairs that are in at least one of the parts, each once; see the module."""
 
     parts: tuple[PairSource, ...]
-    _spent: Spent = field(default_factory=Spent, repr=False, compare=False)
+    _cost: LookupCost = field(default_factory=LookupCost, repr=False, compare=False)
 
     is_counted: ClassVar[bool] = True
 
@@ -134,8 +136,8 @@ class United:
         """The pairs that only the later parts have, if they are listed or are to be listed now; otherwise None.
         ``pairs`` more pairs are looked up."""
         if "_listed" not in self.__dict__:
-            self._spent.pairs += pairs + CALL
-            if self._spent.pairs < self.later or not self._is_listable:
+            self._cost.pairs += pairs + CALL
+            if self._cost.pairs < self.later or not self._is_listable:
                 return None
         return self._listed
 
@@ -180,7 +182,7 @@ class United:
             yield from self._part_matches(number, column, terms, block)
 
     def _part_matches(self, number: int, column: int, terms: Column, block: int) -> Iterator[tuple[Column, Column]]:
-        """Those of a part that no part before has."""
+        """The matches of one part without those of earlier parts."""
         if not number or self._is_disjoint(number):
             yield from self.parts[number].matches(column, terms, block)
             return
@@ -190,7 +192,7 @@ class United:
             if not len(at):
                 yield rows, others
                 continue
-            self._spent.pairs += len(at)
+            self._cost.pairs += len(at)
             lead, other = terms[rows[at]], others[at]
             kept = np.ones(len(rows), np.bool_)
             kept[at] = self._not_before(number, lead << ID_BITS | other if column == 0 else other << ID_BITS | lead)
@@ -238,7 +240,7 @@ class United:
         return keys if column == 0 else swapped(keys)
 
     def _part_blocks(self, number: int, column: int, block: int) -> Iterator[Keys]:
-        """Those of a part that no part before has."""
+        """The pairs of one part without those of earlier parts."""
         for keys in self.parts[number].blocks(column, block):
             if not number or self._is_disjoint(number):
                 yield keys
