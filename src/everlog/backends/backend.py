@@ -1,151 +1,166 @@
-"""The work of changing a version of a store, written once over the back ends that have its facts.
+"""What a back end is: it has the facts of a version while they are changed.
 
-A back end opens the version, gives an engine to the algorithms of :mod:`everlog.reasoning`, and writes the rows of the
-change; nothing else differs. :class:`everlog.backends.lookup.update.LookUpBackend` fetches facts from the store when
-they are asked for, :class:`everlog.backends.spark.backend.SparkBackend` has them in executors. Where the facts are in
-one process, a :class:`everlog.KnowledgeBase` is the back end: it keeps what it has opened from one change to the next.
+There are three, of one shape. :class:`everlog.backends.local.backend.LocalBackend` has all facts in this process;
+:class:`everlog.backends.local.task.TaskBackend` has them in one task of Spark.
+:class:`everlog.backends.lookup.backend.LookUpBackend` fetches facts from the store when they are asked for.
+:class:`everlog.backends.spark.backend.SparkBackend` has them in executors. A request
+(:class:`everlog.jobs.changing.Request`) is carried out through the protocols of this file, so it does not know which
+back end it has; :mod:`everlog.backends.cascade` chooses it.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Generic, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
-from everlog.analysis.stratify import StratifiedProgram
-from everlog.backends.asked import ChangeOptions
-from everlog.backends.written import Sizes, WrittenChange
-from everlog.engine.algebra import AnyEngine, AnyFactSet
-from everlog.lang.internal import VIOLATION
+from everlog.analysis.check import CheckedProgram
+from everlog.backends.asked import FactsToChange, OtherRules, StagedChange
+from everlog.engine.dictionary import Dictionary
+from everlog.ingest.facts import FactsRead
+from everlog.ingest.split import BadRow
+from everlog.ingest.stage import Staged
+from everlog.kb.change import Change
+from everlog.kb.knowledge_base import KnowledgeBase
+from everlog.kb.rule_edits import RulesChanged
+from everlog.lang.errors import Place
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.change import explicit_change
-from everlog.reasoning.materialisation import C, F, Materialisation
-from everlog.reasoning.rule_changes import derive_again
-from everlog.reasoning.seen_change import ChangeAfresh, SeenChange
-from everlog.reasoning.statistics import Listener
-from everlog.reasoning.update import update
+from everlog.reasoning.equality import Equality
+from everlog.reasoning.statistics import Statistics
+from everlog.store import Transaction, VersionInfo
 
-log = logging.getLogger(__name__)
+C = TypeVar("C")
+C_co = TypeVar("C_co", covariant=True)
+
+Named = Mapping[Predicate, Place]
+"""Predicates that a user has named, with the places of the names."""
 
 
 @dataclass(frozen=True)
-class OpenedVersion(Generic[F, C]):
-    """A version as reasoning takes it: the program, the materialisation, and the predicates of modules whose facts the
-    store does not list.
+class RowsRead:
+    """The number of rows read for a change, and the bad ones among them."""
 
-    ``figures`` are those of the store; before the first version there are none, and no facts.
-    """
+    rows: int = 0
+    bad: tuple[BadRow, ...] = ()
+    bad_count: int = 0
 
-    program: StratifiedProgram
-    materialisation: Materialisation[F, C]
-    generated: frozenset[Predicate] = frozenset()
-    figures: Mapping[str, Any] = field(default_factory=dict)
+    @classmethod
+    def of(cls, *parts: FactsRead | Staged) -> RowsRead:
+        """The rows of several parts, and their bad rows."""
+        bad = tuple(row for part in parts for row in part.bad)
+        return cls(sum(part.rows for part in parts), bad, sum(part.bad_count for part in parts))
 
 
-class Backend(Protocol[F, C]):
-    """A version of a store that is being changed."""
+NO_ROWS = RowsRead()
+"""The rows of a change for which none are read."""
+
+
+class Commit(Protocol):
+    """Commits a change as the next version."""
+
+    def __call__(
+        self, transaction: Transaction, figures: Mapping[str, Any], positions: Mapping[str, Any] | None
+    ) -> int:
+        """Commit the change if any fact, rule or one of the ``positions`` of streams changed; returns the newest
+        version. ``figures`` are kept with its statistics.
+        """
+
+
+@dataclass(frozen=True)
+class Made(Generic[C_co]):
+    """A change that a back end has made, and that is not committed yet."""
+
+    changed: Callable[[], C_co]
+    """Returns the facts that were inserted and deleted, or their numbers."""
+    statistics: Statistics
+    """The figures of the materialisation after the change."""
+    commit: Commit
+    keep: Callable[[int, Transaction], None] | None = None
+    """Writes a snapshot of the version that was committed, once the transaction has ended; None if the commit has
+    updated the snapshot, or the first process that opens the version writes one."""
+    read: RowsRead = NO_ROWS
+    kb: KnowledgeBase | None = None
+    """The knowledge base that has the facts after the change, if they are in this process."""
 
     @property
-    def version(self) -> OpenedVersion[F, C]:
-        """The version before the change."""
+    def change(self) -> C_co:
+        """The facts that were inserted and deleted, or their numbers."""
+        return self.changed()
+
+
+class FactReader(Protocol):
+    """Reads the facts that a request deletes and inserts, in the form that a back end takes."""
+
+    def read(self, kb: KnowledgeBase) -> FactsToChange:
+        """Read the facts over the dictionary of a knowledge base."""
+
+    def stage(self, program: CheckedProgram, info: VersionInfo) -> StagedChange:
+        """Read the facts, as ids of a version with a program; they are read only once."""
+
+
+class Backend(Protocol):
+    """A version of a store that is being changed, where its facts are.
+
+    All methods may raise :class:`everlog.backends.too_much.TooMuchError`: then another back end makes the change.
+    """
 
     @property
-    def engine(self) -> AnyEngine:
-        """The engine that reasons about its facts."""
+    def program(self) -> CheckedProgram:
+        """The rules of the version."""
 
-    def sizes(self, facts: AnyFactSet) -> Sizes:
-        """The number of facts of each predicate in a set, without zeros."""
+    @property
+    def predicates(self) -> Sequence[Predicate]:
+        """The predicates that are known of the version."""
 
-    def write(self, seen: SeenChange, sizes: Sizes) -> list[Path]:
-        """Write the rows of a change, which are ``sizes`` many by predicate, and return the files."""
+    @property
+    def equality(self) -> Equality:
+        """The meaning of ``owl:sameAs``."""
 
+    @property
+    def work(self) -> Path:
+        """A directory for files, which all workers share."""
 
-def update_version(backend: Backend[F, C], delete: F, insert: F, options: ChangeOptions) -> WrittenChange:
-    """Change the explicit facts of a version to (E \\ delete) u insert, repair what follows, and write the change."""
-    old = backend.version
-    hidden, explicit = old.program.external, old.materialisation.explicit
-    delete, insert = delete.renamed(hidden), insert.renamed(hidden)
-    algorithm = options.algorithm
-    if old.generated and old.materialisation.nr is None:
-        log.info("derivations are not counted, and closures not listed: everything is derived again")
-        algorithm = "rematerialise"
-    done = update(backend.engine, old.program, old.materialisation, delete, insert, algorithm, options.strategy)
-    return _written(backend, SeenChange(done, hidden, old.generated), (delete - explicit).count)
+    def declare(self, prefixes: Mapping[str, str]) -> None:
+        """Add prefixes to the next version."""
 
+    def read(self, reader: FactReader) -> Any:
+        """Read the facts to change, in the form that :meth:`update` takes."""
 
-def derive_version(
-    backend: Backend[F, C],
-    program: StratifiedProgram,
-    delete: F,
-    insert: F,
-    expand_below: int | None = None,
-    listener: Listener | None = None,
-) -> WrittenChange:
-    """Derive what follows by a program from the explicit facts (E \\ delete) u insert, and write the change.
+    def update(self, asked: Any, named: tuple[Named, Named], warned: Callable[[], None]) -> Made[Change]:
+        """Change explicit facts, and repair what follows.
 
-    Before the first version that is a change from nothing. A closure that comes to have more than ``expand_below``
-    facts is no longer listed, unless rules of its stratum read it: only an engine that keeps it as a graph could repair
-    it then.
-    """
-    old = backend.version
-    before, hidden = old.materialisation.facts, old.program.external
-    explicit = old.materialisation.explicit.renamed({inside: predicate for predicate, inside in hidden.items()})
-    less, more = explicit_change(explicit, delete, insert)
-    done, statistics = derive_again(backend.engine, old.program, program, old.materialisation, less, more, listener)
-    of_modules = (facts.restricted(program.external) for facts in (before, done.materialisation.facts))
-    known, now = map(backend.sizes, of_modules)
-    most = float("inf") if expand_below is None else expand_below
-    outgrown = {predicate for predicate, size in now.items() if known.get(predicate, 0) <= most < size}
-    alone = {predicate for stratum in program.strata if stratum.alone is not None for predicate in stratum.predicates}
-    generated = (old.generated | outgrown) & alone
-    seen = ChangeAfresh(done, program.external, generated, before, hidden, old.generated)
-    figures = {**statistics.as_dict(), "equality": old.figures.get("equality", "off")}
-    return _written(backend, seen, (delete - explicit).count, figures)
+        ``named`` are the predicates that a user has named for facts to delete and for facts to insert. ``warned`` is
+        called once all warnings have been given.
+        """
+
+    def change_rules(self, rules: OtherRules, warned: Callable[[], None]) -> Made[RulesChanged]:
+        """Change the rules, and repair what follows; ``warned`` is as for :meth:`update`."""
 
 
-def _written(
-    backend: Backend[F, C], seen: SeenChange, not_explicit: int, figures: Mapping[str, Any] = MappingProxyType({})
-) -> WrittenChange:
-    """Write a change and report it.
+class InputReader(Protocol):
+    """Reads the inputs of a first version."""
 
-    ``not_explicit`` is the number of facts to delete that were not explicit, ``figures`` are those that replace the
-    figures of the version before.
-    """
-    sides = seen.inserted, seen.deleted, seen.explicit_inserted, seen.explicit_deleted, seen.listed, seen.unlisted
-    inserted, deleted, explicit_inserted, explicit_deleted, listed, unlisted = map(backend.sizes, sides)
-    previous, new = backend.version.figures, seen.change.materialisation
-    is_changed = inserted or deleted or explicit_inserted or explicit_deleted or isinstance(seen, ChangeAfresh)
-    files = backend.write(seen, _sum_of(listed, unlisted)) if is_changed else []
-    facts = previous.get("facts", 0)
-    new_figures = {
-        **previous,
-        **figures,
-        "facts": facts + sum(inserted.values()) - sum(deleted.values()),
-        "listed": previous.get("listed", facts) + sum(listed.values()) - sum(unlisted.values()),
-        "explicit": previous.get("explicit", 0) + sum(explicit_inserted.values()) - sum(explicit_deleted.values()),
-        "violations": previous.get("violations", 0) + inserted.get(VIOLATION, 0) - deleted.get(VIOLATION, 0),
-        "instances": new.instances,
-        "modules": bool(seen.hidden),
-        **({"update": asdict(seen.change.statistics)} if previous else {}),
-    }
-    new_figures["derived"] = new_figures["facts"] - new_figures["explicit"]
-    return WrittenChange(
-        files,
-        inserted,
-        deleted,
-        explicit_inserted,
-        explicit_deleted,
-        not_explicit,
-        seen.change.statistics,
-        new_figures,
-        counted=new.nr is not None,
-        generated=seen.generated,
-    )
+    @property
+    def is_small(self) -> bool:
+        """Whether the inputs are small enough for this process to read them."""
+
+    def read(self, dictionary: Dictionary) -> FactsRead:
+        """Read the facts in this process."""
+
+    def stage(self) -> Staged:
+        """Let Spark read the facts of inputs and program into files, with all terms; they are read only once."""
 
 
-def _sum_of(one: Sizes, other: Sizes) -> dict[Predicate, int]:
-    """The sizes of two sets added up by predicate."""
-    return {p: one.get(p, 0) + other.get(p, 0) for p in {*one, *other}}
+class Beginning(Protocol):
+    """A version that is made from nothing, where its facts will be. Methods raise errors as those of a back end."""
+
+    def read(self, reader: InputReader) -> Any:
+        """Read the inputs, in the form that :meth:`derive` takes."""
+
+    def derive(self, read: Any, named: Named, warned: Callable[[], None], *, whole: bool) -> Made[Change]:
+        """Derive what follows from the facts that were read and those of the program.
+
+        ``named`` are the predicates that a user has named; without ``whole``, predicates may be without facts for now.
+        ``warned`` is called once all warnings have been given.
+        """

@@ -22,11 +22,11 @@ from everlog.store.states import without_snapshot
 Done = TypeVar("Done")
 
 
-def open(path: str | Path, version: Version | None = None, **options: Any) -> KnowledgeBase:
+def open(path: str | Path | Store, version: Version | None = None, **options: Any) -> KnowledgeBase:
     """The knowledge base in a store, in its newest or another version, ready to be queried and changed.
 
     ``version`` is a number, or a ``datetime``: then it is the newest version committed by that time.
-    A time without a zone is local time.
+    A time without a zone is local time. ``path`` may be a store that was opened already.
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/kb"
@@ -39,9 +39,9 @@ def open(path: str | Path, version: Version | None = None, **options: Any) -> Kn
     >>> kb.save(), open(place, 0)["p"].rows(), open(place)["p"].rows()
     (1, [('a',)], [('a',), ('b',)])
     """
-    store = Store.open(path)
+    store = path if isinstance(path, Store) else Store.open(path)
     info = store.info(version)
-    program = parse_stored(info.rules, f"{path} (rules of version {info.version})")
+    program = parse_stored(info.rules, f"{store.path} (rules of version {info.version})")
     snapshot = load(store, info.version)
     options.setdefault("maintain", info.bookkeeping)
     statistics = statistics_of(info.statistics)
