@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.backends.asked import BeginningOptions, ChangeOptions
-from everlog.backends.backend import Backend, Beginning
 from everlog.backends.engines import needs_spark_to_update
 from everlog.backends.executors import Executors
 from everlog.backends.local.backend import LocalBackend, LocalBeginning
 from everlog.backends.local.task import TaskBackend
 from everlog.backends.lookup.backend import LookUpBackend
+from everlog.backends.protocol import Backend, Beginning
 from everlog.backends.spark.backend import SparkBackend, SparkBeginning
 from everlog.backends.spark.settings import plan_settings
 from everlog.backends.stored_version import StoredVersion

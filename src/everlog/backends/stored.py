@@ -13,8 +13,8 @@ from everlog.analysis.check import CheckedProgram
 from everlog.analysis.given import KINDS, GivenFacts
 from everlog.analysis.predicates import Names
 from everlog.backends.asked import OtherRules, StagedChange
-from everlog.backends.backend import NO_ROWS, C, FactReader, Made, Named, RowsRead
 from everlog.backends.executors import Executors
+from everlog.backends.protocol import NO_ROWS, C, FactReader, Made, Named, RowsRead
 from everlog.backends.stored_version import StoredVersion
 from everlog.backends.written import WrittenChange
 from everlog.ingest.dictionary import new_terms

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from everlog.analysis.check import CheckedProgram
 from everlog.backends.asked import FactsToChange, StagedChange
-from everlog.backends.backend import Backend, Made, Named
+from everlog.backends.protocol import Backend, Made, Named
 from everlog.jobs.change_request import ChangeRequest
 from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from everlog.backends.asked import ChangeOptions
-from everlog.backends.backend import Made
+from everlog.backends.protocol import Made
 from everlog.ingest.split import BadRow
 from everlog.reasoning.statistics import Statistics
 from everlog.settings import WAIT

@@ -9,9 +9,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic
 
-from everlog.backends.backend import Backend, Made, RowsRead
 from everlog.backends.cascade import ChangedStore, first_able
 from everlog.backends.executors import Executors
+from everlog.backends.protocol import Backend, Made, RowsRead
 from everlog.jobs.change_job import ChangeJob
 from everlog.jobs.changing import C, executors
 from everlog.jobs.reports import Clock

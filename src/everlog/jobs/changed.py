@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from everlog.backends.backend import Backend, Made
 from everlog.backends.local.backend import LocalBackend
+from everlog.backends.protocol import Backend, Made
 from everlog.jobs.change_job import ChangeJob
 from everlog.jobs.change_request import ChangeRequest
 from everlog.jobs.changing import C, carry_out

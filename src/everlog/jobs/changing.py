@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from everlog.backends.backend import Made, RowsRead
 from everlog.backends.executors import Executors
+from everlog.backends.protocol import Made, RowsRead
 from everlog.host.session import session
 from everlog.jobs.change_job import ChangeResult
 from everlog.jobs.reports import Clock, Report

@@ -11,9 +11,9 @@ from typing import Any, get_args
 from everlog.analysis.check import CheckedProgram, check
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.backends.asked import BeginningOptions
-from everlog.backends.backend import Beginning, Made, Named, RowsRead
 from everlog.backends.cascade import BegunStore, first_able
 from everlog.backends.executors import Executors
+from everlog.backends.protocol import Beginning, Made, Named, RowsRead
 from everlog.engine.dictionary import Dictionary
 from everlog.ingest.facts import IN_PROCESS_BYTES, FactsRead, read_facts, size_of
 from everlog.ingest.inputs import encoded

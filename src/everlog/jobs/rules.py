@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from everlog.analysis.check import CheckedProgram
 from everlog.backends.asked import OtherRules
-from everlog.backends.backend import Backend, Made
+from everlog.backends.protocol import Backend, Made
 from everlog.jobs.change_job import ChangeJob, ChangeResult
 from everlog.jobs.change_request import ChangeRequest
 from everlog.jobs.changing import carry_out

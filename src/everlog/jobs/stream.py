@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.predicates import Names
 from everlog.backends.asked import FactsToChange, StagedChange
-from everlog.backends.backend import RowsRead
 from everlog.backends.batches import ChangeSet, read_batch, read_small_batch, small_batch
+from everlog.backends.protocol import RowsRead
 from everlog.host.locations import spark_uri
 from everlog.ingest.facts import FactsRead, facts_in
 from everlog.ingest.operations import OperationReader

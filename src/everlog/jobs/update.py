@@ -8,7 +8,7 @@ from typing import Any
 
 from everlog.analysis.check import CheckedProgram
 from everlog.backends.asked import FactsToChange, StagedChange
-from everlog.backends.backend import Named
+from everlog.backends.protocol import Named
 from everlog.ingest.blanks import StoredBlanks
 from everlog.ingest.columns import Headers
 from everlog.ingest.facts import IN_PROCESS_BYTES, FactsRead, facts_in, read_facts, size_of

@@ -25,9 +25,9 @@ from hypothesis import strategies as st
 from everlog.analysis.check import check
 from everlog.analysis.stratify import stratify
 from everlog.backends.asked import ChangeOptions, StagedChange
-from everlog.backends.backend import Made
 from everlog.backends.cascade import ChangedStore, first_able
 from everlog.backends.executors import Executors
+from everlog.backends.protocol import Made
 from everlog.backends.spark.plans import PlanSettings
 from everlog.backends.spark.settings import SparkSettings
 from everlog.host.session import session, stop

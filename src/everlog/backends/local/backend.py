@@ -14,8 +14,8 @@ from everlog.analysis.check import CheckedProgram
 from everlog.analysis.predicates import refuse_two_arities
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.backends.asked import BeginningOptions, ChangeOptions, FactsToChange, OtherRules
-from everlog.backends.backend import NO_ROWS, C, FactReader, InputReader, Made, Named, RowsRead
 from everlog.backends.engines import TEXT_FACTOR, memory_needed, needs_spark
+from everlog.backends.protocol import NO_ROWS, C, FactReader, InputReader, Made, Named, RowsRead
 from everlog.backends.too_much import TooMuchError
 from everlog.engine.dictionary import Dictionary
 from everlog.host.memory import size_text
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class LocalBackend:
-    """Implements :class:`everlog.backends.backend.Backend` by a knowledge base that has all facts of the version."""
+    """Implements :class:`everlog.backends.protocol.Backend` by a knowledge base that has all facts of the version."""
 
     kb: KnowledgeBase
     store: Store

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from everlog.analysis.given import KINDS, GivenFacts
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.backends.asked import BeginningOptions, OtherRules, StagedChange
-from everlog.backends.backend import InputReader, Made, Named, RowsRead
 from everlog.backends.executors import Executors
+from everlog.backends.protocol import InputReader, Made, Named, RowsRead
 from everlog.backends.spark.on_spark import OnSpark
 from everlog.backends.spark.settings import SparkSettings, plan_settings
 from everlog.backends.stored import StoredBackend, change_of
