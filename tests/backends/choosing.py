@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 import everlog
+from everlog.backends import cascade
 from everlog.ingest.rdf import blank_prefix
-from everlog.jobs import change_request, changing
+from everlog.jobs import changing
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.jobs.rules import RulesJob, change_rules
 from everlog.jobs.update import UpdateJob, update
@@ -117,7 +118,7 @@ class LookUp(Local):
         log = logging.getLogger("everlog")
         level = log.level
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(change_request, "needs_spark_to_update", lambda *arguments: True)
+            patch.setattr(cascade, "needs_spark_to_update", lambda *arguments: True)
             patch.setattr(changing, "session", reasons.give_up)
             log.addHandler(reasons)
             log.setLevel("INFO")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from everlog.analysis.check import check
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.backends.asked import ChangeOptions
-from everlog.backends.backend import OpenedVersion, derive_version, update_version
+from everlog.backends.working import OpenedVersion, derive_version, update_version
 from everlog.backends.written import Sizes, WrittenChange
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.dictionary import Dictionary

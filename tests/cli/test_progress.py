@@ -12,7 +12,7 @@ import numba
 import pytest
 from rich.console import Console as RichConsole
 
-from everlog.backends.spark.tasks import SparkRunner
+from everlog.backends.executors import SparkRunner
 from everlog.cli import progress
 from everlog.cli.compiling import watch
 from everlog.cli.live import Live

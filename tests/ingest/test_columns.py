@@ -11,7 +11,7 @@ import pytest
 from deltalake import write_deltalake
 
 import everlog
-from everlog.backends.spark.tasks import runner_of
+from everlog.backends.executors import runner_of
 from everlog.engine.hashing import hash_texts
 from everlog.ingest.facts import load_columns
 from everlog.ingest.sources import ReadOptions, resolve

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from everlog.backends.spark.tasks import SparkRunner
+from everlog.backends.executors import SparkRunner
 from everlog.engine.hashing import hash_texts
 from everlog.ingest import dictionary
 from everlog.ingest.dictionary import id_ranges, new_terms

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from everlog.backends.spark import tasks
-from everlog.backends.spark.tasks import SparkRunner, runner_of
+from everlog.backends import executors as tasks
+from everlog.backends.executors import SparkRunner, runner_of
 from everlog.engine.hashing import hash_text, hash_texts
 from everlog.ingest.dictionary import new_terms
 from everlog.ingest.facts import load_columns
@@ -280,7 +280,7 @@ from pathlib import Path
 from everlog.lang.errors import DataError
 from everlog.ingest import stage as module
 from everlog.ingest.dictionary import new_terms
-from everlog.backends.spark.tasks import SparkRunner
+from everlog.backends.executors import SparkRunner
 from everlog.host.session import session, stop
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest import splits as splitting

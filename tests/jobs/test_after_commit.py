@@ -10,9 +10,9 @@ import pytest
 import everlog
 from everlog import EverlogWarning, KnowledgeBase
 from everlog.cli.run import run
+from everlog.jobs.changed import changed
 from everlog.jobs.rules import RulesJob, change_rules
 from everlog.jobs.update import UpdateJob, update
-from everlog.kb import stores
 from everlog.store import Store, compaction, steps
 from tests.store.small import at_step
 
@@ -44,7 +44,7 @@ def saved(kb: Path) -> int:
 
 WRITES: dict[str, Callable[[Path], int]] = {
     "save": saved,
-    "changed": lambda kb: stores.changed(kb, lambda base: base.insert("edge", [("b", "c")]))[0],
+    "changed": lambda kb: changed(kb, lambda base: base.insert("edge", [("b", "c")]))[0],
     "update": lambda kb: update(UpdateJob(str(kb), insert=(str(kb.parent / "edge.tsv"),))).version,
     "rules": lambda kb: change_rules(RulesJob(str(kb), add=(str(kb.parent / "more.rls"),))).version,
 }

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 import everlog
 from everlog import follow, maintain
 from everlog.analysis.predicates import Names
+from everlog.backends import batches
+from everlog.backends.batches import read_batch
 from everlog.ingest.operations import OperationReader, Resolved, resolved
-from everlog.jobs import batches
-from everlog.jobs.batches import read_batch
 from everlog.jobs.stream import Upkeep
 from everlog.jobs.update import UpdateJob
 from everlog.kb.saving import append

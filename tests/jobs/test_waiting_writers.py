@@ -14,9 +14,9 @@ import pytest
 
 import everlog
 from everlog import KnowledgeBase, StoreError
+from everlog.jobs.changed import changed
 from everlog.jobs.rules import RulesJob, change_rules
 from everlog.jobs.update import UpdateJob, update
-from everlog.kb.stores import changed
 from everlog.store import Store, begin, locking
 from everlog.store.compaction import compact
 from tests.kb.test_store_updates import check_store

@@ -25,7 +25,7 @@ WRITER = """
 import sys
 from everlog.store import states as snapshots
 from everlog.store import Store, compaction
-from everlog.kb.stores import changed
+from everlog.jobs.changed import changed
 
 path, number = sys.argv[1], int(sys.argv[2])
 compaction.MOST_SMALL_FILES = 3

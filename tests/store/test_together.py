@@ -23,7 +23,7 @@ from pathlib import Path
 import everlog
 from everlog.store import states as snapshots
 from everlog.store import Store, compaction
-from everlog.kb.stores import changed
+from everlog.jobs.changed import changed
 
 compaction.MOST_SMALL_FILES = 4
 snapshots.WHOLE_SHARE, snapshots.SMALL = 0, 10

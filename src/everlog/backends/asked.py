@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from everlog.analysis.stratify import Kind
 from everlog.engine.limits import Limits
+from everlog.ingest.facts import FactsRead
 from everlog.ingest.split import Split
 from everlog.ingest.stage import Staged
 from everlog.lang.syntax import Program
+from everlog.reasoning.equality import Equality
+from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.names import Algorithm, Strategy
 from everlog.settings import EXPAND_BELOW, LOCAL_FINISH, LOOK_UP_ROWS, PROBE_ROWS
 
@@ -52,12 +56,31 @@ class ChangeOptions(ReasoningOptions):
         return ChangeOptions(**{each.name: getattr(self, each.name) for each in fields(ChangeOptions)})
 
 
+@dataclass(frozen=True, kw_only=True)
+class BeginningOptions(ReasoningOptions):
+    """The options by which a first version is made."""
+
+    stratification: Kind = "levels"
+    maintain: Maintain = "dredc"
+    salt: int = 0
+    modules: bool = True
+    equality: Equality = "off"
+
+
 @dataclass(frozen=True)
 class OtherRules:
     """Rules to add and rules to remove; their facts become explicit, or cease to be."""
 
     add: Program
     remove: Program
+
+
+@dataclass(frozen=True)
+class FactsToChange:
+    """Facts to delete and facts to insert, over the dictionary of a knowledge base."""
+
+    delete: FactsRead
+    insert: FactsRead
 
 
 @dataclass(frozen=True)

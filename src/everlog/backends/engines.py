@@ -8,14 +8,9 @@ need with the memory that the user grants or, without such a setting, with the m
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
 from everlog.backends.spark.plans import PlanSettings
-from everlog.backends.spark.tasks import worker_limit
 from everlog.host.memory import free_memory, size_text
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
 
@@ -24,9 +19,6 @@ BYTES_A_FACT = 30
 
 TEXT_FACTOR = 3
 """Bytes of memory that texts of terms take for each byte of the compressed files that they are read from."""
-
-WORKER_MEMORY = 2 << 30
-"""Bytes that a Python worker on another host may take, if neither the user nor Spark limits them."""
 
 
 def memory_needed(rows: int, texts: int = 0, growth: int = PlanSettings.growth) -> int:
@@ -62,22 +54,3 @@ def _chosen(needed: int, memory: int | None, local: str, spark: str) -> bool:
     where = spark if found else local
     log.info("engine auto: %s: about %s needed, %s allowed", where, size_text(needed), size_text(budget))
     return found
-
-
-def plan_settings(spark: SparkSession | None, engine: str, memory: int | None, salt: int = 0) -> PlanSettings:
-    """The thresholds of plans for the tasks of a session; with ``auto`` small strata are evaluated in one task each.
-
-    Without a session tasks run in this process.
-    """
-    limit = None if spark is None else worker_limit(spark)
-    plans = PlanSettings(salt=salt) if limit is None else PlanSettings(salt=salt).within(limit)
-    if engine != "auto":
-        return plans
-    if memory is None:
-        memory = free_memory() if spark is None or _is_here(spark) else WORKER_MEMORY
-    return plans.choosing(memory if limit is None else min(memory, limit))
-
-
-def _is_here(spark: SparkSession) -> bool:
-    """Whether tasks run on this machine."""
-    return (spark.conf.get("spark.master", None) or "local").startswith("local")

@@ -10,13 +10,34 @@ from everlog.analysis.check import check
 from everlog.analysis.given import KINDS, GivenFacts
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.backends.asked import ChangeOptions, StagedChange
+from everlog.backends.too_much import TooMuchError
 from everlog.ingest.stored_labels import with_stored_labels
 from everlog.ingest.tasks import Runner, work_directory
 from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.store import Store, VersionInfo
+from everlog.store.codec import COUNTED
 from everlog.store.groups import Groups
+from everlog.store.loading import generated_in
 from everlog.store.names import HashedNames
+
+
+def program_of(program: StratifiedProgram, info: VersionInfo) -> StratifiedProgram:
+    """The program of a version: with modules if its counters are those of modules, or if it does not list closures.
+
+    Raises :class:`TooMuchError` if only an engine that keeps closures as graphs can reason about the version.
+    """
+    generated = generated_in(info)
+    of_modules = bool(info.statistics.get("modules", False)) and (info.bookkeeping == COUNTED or bool(generated))
+    found = with_modules(program) if of_modules else program
+    mixed = (stratum for stratum in found.strata if stratum.is_mixed)
+    inside = {p for stratum in mixed for module in stratum.special for p in module.predicates}
+    if not generated.isdisjoint(inside):
+        hidden = ", ".join(map(str, sorted(generated & inside)))
+        reason = f"closures that are not listed depend on themselves through rules: {hidden}"
+        raise TooMuchError(reason, "use --engine local, or materialise again with a larger --expand-below")
+    return found
 
 
 @dataclass(frozen=True)

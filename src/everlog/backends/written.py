@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from everlog.kb.saving import NewVersion
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.statistics import UpdateStatistics
 from everlog.store import schema
 from everlog.store.parquet import write_facts
 
 Sizes = Mapping[Predicate, int]
-
-
-@dataclass(frozen=True)
-class NewRules:
-    """The rules of a version after they were changed, with the entries of the version that depend on them.
-
-    ``terms`` are files of new terms.
-    """
-
-    rules: str
-    bookkeeping: str
-    closures: Sequence[dict[str, Any]]
-    modules: bool | None
-    terms: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -47,8 +34,8 @@ class WrittenChange:
     counted: bool
     generated: frozenset[Predicate] = frozenset()
     """The predicates of modules whose facts the store does not list."""
-    rules: NewRules | None = None
-    """The new rules, if the change is one of rules; None if it is one of facts."""
+    version: NewVersion | None = None
+    """The version with the change, if the back end had all facts at hand; None if the driver describes it."""
 
     def __bool__(self) -> bool:
         """Whether any facts changed."""

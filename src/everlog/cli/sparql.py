@@ -73,9 +73,9 @@ def command(
     console.watch_compilation()
     query = sys.stdin.read() if text == "-" else text
     if update:
-        version, changes = stores.changed(
-            store, lambda kb: kb.sparql_update(query, base=base or ""), wait=wait, **limits
-        )
+        from everlog.jobs.changed import changed
+
+        version, changes = changed(store, lambda kb: kb.sparql_update(query, base=base or ""), wait=wait, **limits)
         for line in _described(store, version, changes):
             echo(line)
         figures: dict[str, Any] = _figures(changes)

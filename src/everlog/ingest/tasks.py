@@ -1,7 +1,7 @@
 """Running functions over tasks: one after the other in this process, or by the workers of Spark.
 
 Reading and encoding are written once, as functions that can be sent to a worker. They are run by a :class:`Runner`:
-:data:`IN_PROCESS` in this process, :class:`everlog.backends.spark.tasks.SparkRunner` on Spark.
+:data:`IN_PROCESS` in this process, :class:`everlog.backends.executors.SparkRunner` on Spark.
 """
 
 from __future__ import annotations

@@ -6,23 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
-from typing import Any
 
 from everlog.analysis.check import CheckedProgram
 from everlog.backends.asked import OtherRules
-from everlog.backends.elsewhere import Elsewhere
-from everlog.jobs.change_job import ChangeJob, ChangeResult, RowsRead
+from everlog.backends.protocol import Backend, Made
+from everlog.jobs.change_job import ChangeJob, ChangeResult
 from everlog.jobs.change_request import ChangeRequest
-from everlog.jobs.changing import MadeThere, carry_out, change_of
-from everlog.jobs.reports import Clock, Report
-from everlog.kb.history import known_in
-from everlog.kb.knowledge_base import KnowledgeBase
-from everlog.kb.rule_edits import RulesChanged, edited, warnings_about
-from everlog.lang.errors import abridged
+from everlog.jobs.changing import carry_out
+from everlog.jobs.reports import Report
+from everlog.kb.rule_edits import RulesChanged
 from everlog.lang.syntax import Predicate, Program
 from everlog.owl.reading import load_program, refuse_ontology
 from everlog.reasoning.equality import Equality
-from everlog.store import Transaction
 
 RulesResult = ChangeResult[RulesChanged]
 
@@ -47,31 +42,11 @@ class AskedRules(ChangeRequest[RulesChanged]):
 
     job: RulesJob
 
-    def change_here(self, kb: KnowledgeBase, transaction: Transaction, clock: Clock) -> tuple[RulesChanged, RowsRead]:
-        job, report = self.job, clock.report
-        with clock.phase("read"):
-            rules = self._read(kb.program.program, kb.predicates, kb.equality)
-        with clock.phase("reason"):
-            how: dict[str, Any] = {"algorithm": job.algorithm, "strategy": job.strategy}
-            change = kb.change_rules(rules.add, rules.remove, **how, profile=report.profile or False)
-            self.loaded(clock)
-        return change, RowsRead()
-
-    def change_there(self, elsewhere: Elsewhere, transaction: Transaction, clock: Clock) -> MadeThere[RulesChanged]:
-        version = elsewhere.version
-        info, old = version.info, version.program.program
-        with clock.phase("read"):
-            rules = self._read(old, known_in(info), info.statistics.get("equality", "off"))
-            edit = edited(old, rules.add, rules.remove)
-            given = version.given(edit.program.predicates)
-            for warning in abridged(warnings_about(edit, old, given, whole=True)):
-                self.warn(clock, warning)
-            self.loaded(clock)
-        with clock.phase("reason"):
-            written = elsewhere.change_rules(rules, edit)
-        predicates = [*known_in(info), *edit.program.predicates]
-        change = RulesChanged.of(change_of(written, predicates, info.prefixes), edit.texts)
-        return MadeThere(info, written, change, salt=info.salt)
+    def made_by(self, backend: Backend) -> Made[RulesChanged]:
+        with self.clock.phase("read"):
+            rules = self._read(backend.program, backend.predicates, backend.equality)
+        with self.clock.phase("reason"):
+            return backend.change_rules(rules, self.warned)
 
     def _read(self, program: CheckedProgram, predicates: Sequence[Predicate], equality: Equality) -> OtherRules:
         """The rules to add, and the rules to remove."""

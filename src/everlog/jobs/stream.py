@@ -8,23 +8,23 @@ stream, can commit in between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.predicates import Names
-from everlog.backends.asked import StagedChange
+from everlog.backends.asked import FactsToChange, StagedChange
+from everlog.backends.batches import ChangeSet, read_batch, read_small_batch, small_batch
+from everlog.backends.protocol import RowsRead
 from everlog.host.locations import spark_uri
-from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.facts import FactsRead, facts_in
 from everlog.ingest.operations import OperationReader
-from everlog.ingest.tasks import Runner
 from everlog.jobs.asked_facts import AskedFacts
-from everlog.jobs.batches import ChangeSet, read_batch, read_small_batch, small_batch
-from everlog.jobs.changing import MadeHere, made_by
+from everlog.jobs.changing import carry_out
 from everlog.jobs.reports import Clock, Report
 from everlog.jobs.update import UpdateJob
 from everlog.kb.change import Change
@@ -33,8 +33,7 @@ from everlog.lang.codes import Code
 from everlog.lang.errors import AnotherWriterError, DataError
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.names import Algorithm
-from everlog.store import Store, VersionInfo, begin, steps
-from everlog.store.compaction import compact_if_worth
+from everlog.store import Store, Transaction, VersionInfo, begin, steps
 from everlog.store.errors import store_error
 from everlog.store.layout import StoreLayout
 from everlog.store.schema import MIN_WIDTH
@@ -148,35 +147,24 @@ class Upkeep:
         checkpoint = self.checkpoint.result()
         for attempt in range(ATTEMPTS):
             kb, self.kb = self.kb, None  # a knowledge base whose update failed is not used again
+            asked = AskedBatch(self, frame, batch, checkpoint, kb)
             try:
-                applied = self._apply(frame, batch, checkpoint, kb)
+                done = carry_out(asked, Report())
+            except AppliedBeforeError:
+                self.kb = kb
+                break
             except AnotherWriterError:
                 if attempt + 1 == ATTEMPTS:
                     raise
             else:
+                self.kb = done.made.kb
+                self.progress(Applied(self.name, batch, done.version, done.change, done.rows, done.bad_count))
                 break
-        if applied is not None:
-            compact_if_worth(self.store, applied.version)
-            self.progress(applied)
         steps.reached(steps.BATCH_APPLIED)
 
     @property
     def store(self) -> Path:
         return Path(self.job.store)
-
-    def _apply(self, frame: DataFrame, batch: int, checkpoint: str, kb: KnowledgeBase | None) -> Applied | None:
-        """Apply a batch, or do nothing if the store has it."""
-        with begin(self.store, wait=self.job.wait) as transaction:
-            assert transaction.base is not None
-            if not self._is_next(transaction.base.positions, checkpoint, batch):
-                self.kb = kb
-                return None
-            asked = AskedBatch(self.job, frame, f"batch {batch} of {self.name}", kb)
-            made = made_by(asked.sides(transaction), transaction, Clock(Report()))
-            figures = {"rows": made.read.rows, "bad_rows": made.read.bad_count}
-            version = made.commit(transaction, figures, {self.name: {"checkpoint": checkpoint, "batch": batch}})
-        self.kb = made.kb if isinstance(made, MadeHere) else None
-        return Applied(self.name, batch, version, made.change, made.read.rows, made.read.bad_count)
 
     def refuse_other_checkpoint(self, positions: Mapping[str, Any], checkpoint: str) -> None:
         """Raise an error if the store has batches of the stream that were numbered by another checkpoint."""
@@ -186,7 +174,7 @@ class Upkeep:
             hint = "go on with that checkpoint, take another name, or pass restart=True if all is to be applied anew"
             raise store_error(Code.OTHER_CHECKPOINT, message, self.store, hint)
 
-    def _is_next(self, positions: Mapping[str, Any], checkpoint: str, batch: int) -> bool:
+    def is_next(self, positions: Mapping[str, Any], checkpoint: str, batch: int) -> bool:
         """Whether a batch is the next one to apply; False if the store has it already."""
         self.refuse_other_checkpoint(positions, checkpoint)
         known = positions.get(self.name)
@@ -204,51 +192,70 @@ class Upkeep:
         return batch > last
 
 
+class AppliedBeforeError(Exception):
+    """The store has a batch already."""
+
+
 class AskedBatch(AskedFacts):
-    """A request for the operations in a DataFrame; ``where`` is its name in messages."""
+    """A request for the operations in a DataFrame, which are a batch of a stream."""
 
     job: UpdateJob
 
-    def __init__(self, job: UpdateJob, frame: DataFrame, where: str, kb: KnowledgeBase | None = None) -> None:
-        super().__init__(job)
+    def __init__(
+        self, upkeep: Upkeep, frame: DataFrame, batch: int, checkpoint: str, kb: KnowledgeBase | None = None
+    ) -> None:
+        super().__init__(upkeep.job)
         self.kb = kb
         self.spark = frame.sparkSession
         self.frame = frame
-        self.where = where
+        self.upkeep = upkeep
+        self.batch = batch
+        self.checkpoint = checkpoint
+        self.where = f"batch {batch} of {upkeep.name}"
+        self.positions = {upkeep.name: {"checkpoint": checkpoint, "batch": batch}}
 
-    def prepare(
-        self, program: CheckedProgram, predicates: Iterable[Predicate], work: Path, clock: Clock
-    ) -> Mapping[str, str]:
+    def figures(self, read: RowsRead) -> Mapping[str, Any]:
+        return {"rows": read.rows, "bad_rows": read.bad_count}
+
+    @contextmanager
+    def begun(self, clock: Clock) -> Iterator[Transaction]:
+        """A transaction; raises :class:`AppliedBeforeError` if the store has the batch."""
+        with begin(self.store, wait=self.job.wait) as transaction:
+            assert transaction.base is not None
+            if not self.upkeep.is_next(transaction.base.positions, self.checkpoint, self.batch):
+                raise AppliedBeforeError
+            yield transaction
+
+    def prepare(self, program: CheckedProgram, predicates: Iterable[Predicate]) -> Mapping[str, str]:
         known, prefixes = list(predicates), dict(program.prefixes)
         self.width = max([MIN_WIDTH, *(predicate.arity for predicate in known)])
         self.reader = OperationReader.of(dict(self.frame.dtypes), Names(known, prefixes), prefixes, self.job.types)
         return {}
 
-    def read(self, kb: KnowledgeBase, work: Path, progress: AmountProgress | None) -> tuple[FactsRead, FactsRead]:
+    def read(self, kb: KnowledgeBase) -> FactsToChange:
         dictionary, on_error = kb.dictionary, self.job.on_error
         small = small_batch(self.frame, self.reader)
         if small is not None:
             return read_small_batch(small, self.reader, dictionary, where=self.where, on_error=on_error)
-        changes = self._changes(dictionary.salt, work)
+        changes = self._changes(dictionary.salt)
         delete, unknown = facts_in(changes.delete, dictionary, add=False)
         insert, _ = facts_in(changes.insert, dictionary, add=True)
-        return FactsRead(delete, unknown=unknown), FactsRead(
-            insert, changes.rows, 0, changes.bad, changes.bad_count, changes.insert.kinds
-        )
+        read = FactsRead(insert, changes.rows, 0, changes.bad, changes.bad_count, changes.insert.kinds)
+        return FactsToChange(FactsRead(delete, unknown=unknown), read)
 
-    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> StagedChange:
+    def read_ids(self, program: CheckedProgram, info: VersionInfo) -> StagedChange:
         """The numbers of rows of the facts to insert are those of the whole batch."""
-        changes = self._changes(info.salt, work)
+        changes = self._changes(info.salt)
         rows, bad, count = changes.rows, changes.bad, changes.bad_count
         return StagedChange(
             replace(changes.delete, rows=0), replace(changes.insert, rows=rows, bad=bad, bad_count=count)
         )
 
-    def _changes(self, salt: int, work: Path) -> ChangeSet:
+    def _changes(self, salt: int) -> ChangeSet:
         return read_batch(
             self.frame,
             self.reader,
-            work,
+            self.work,
             where=self.where,
             width=self.width,
             salt=salt,

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from everlog.analysis.check import CheckedProgram
-from everlog.backends.asked import StagedChange
-from everlog.backends.spark.tasks import SparkRunner
-from everlog.host.session import session
-from everlog.ingest.amounts import AmountProgress
+from everlog.backends.asked import FactsToChange, StagedChange
+from everlog.backends.protocol import Named
 from everlog.ingest.blanks import StoredBlanks
 from everlog.ingest.columns import Headers
 from everlog.ingest.facts import IN_PROCESS_BYTES, FactsRead, facts_in, read_facts, size_of
@@ -22,17 +19,17 @@ from everlog.ingest.sources import FactSource, ReadOptions, resolve
 from everlog.ingest.split import Split
 from everlog.ingest.splits import LARGE_GZ, large_files, splits
 from everlog.ingest.stage import Staged, stage, widest
-from everlog.ingest.tasks import Runner
 from everlog.ingest.triples import refuse_graphs
 from everlog.jobs.asked_facts import AskedFacts
-from everlog.jobs.change_job import ChangeJob, ChangeResult, Named
+from everlog.jobs.change_job import ChangeJob, ChangeResult
 from everlog.jobs.changing import carry_out
-from everlog.jobs.reports import Clock, Report
+from everlog.jobs.reports import Report
 from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.lang.internal import LITERAL
 from everlog.lang.syntax import Predicate
 from everlog.store import VersionInfo
+from everlog.store.schema import MIN_WIDTH
 
 UpdateResult = ChangeResult[Change]
 
@@ -71,10 +68,8 @@ class AskedFiles(AskedFacts):
     parts: tuple[list[Split], list[Split]]
     """The files to delete and those to insert, and their splits."""
 
-    def prepare(
-        self, program: CheckedProgram, predicates: Iterable[Predicate], work: Path, clock: Clock
-    ) -> Mapping[str, str]:
-        job = self.job
+    def prepare(self, program: CheckedProgram, predicates: Iterable[Predicate]) -> Mapping[str, str]:
+        job, work = self.job, self.work
         self.options = ReadOptions(
             header=job.header,
             types=job.types,
@@ -91,11 +86,12 @@ class AskedFiles(AskedFacts):
         self.parts = delete, insert
         both = [*delete, *insert]
         for warning in (*large_files(both, job.large_gz), *merged_graphs(both, self.options)):
-            clock.report.warning(warning)
+            self.warn(warning)
         return declared_prefixes(self.sources[1])
 
     @property
-    def needs_spark(self) -> bool:
+    def _needs_spark(self) -> bool:
+        """Whether the inputs are so large that Spark reads them."""
         engine, parts = self.job.engine, [part for side in self.parts for part in side]
         return engine == "spark" or (engine == "auto" and size_of(parts) > IN_PROCESS_BYTES)
 
@@ -105,37 +101,34 @@ class AskedFiles(AskedFacts):
         delete, insert = (named_predicates(sources, parts, self.options) for sources, parts in pairs)
         return delete, insert
 
-    def read(self, kb: KnowledgeBase, work: Path, progress: AmountProgress | None) -> tuple[FactsRead, FactsRead]:
+    def read(self, kb: KnowledgeBase) -> FactsToChange:
         delete, insert = self.parts
-        return self._read(kb, delete, work, progress, add=False), self._read(kb, insert, work, progress, add=True)
+        return FactsToChange(self._read(kb, delete, add=False), self._read(kb, insert, add=True))
 
-    def _read(
-        self, kb: KnowledgeBase, parts: Sequence[Split], work: Path, progress: AmountProgress | None, *, add: bool
-    ) -> FactsRead:
+    def _read(self, kb: KnowledgeBase, parts: Sequence[Split], *, add: bool) -> FactsRead:
         """Read the facts of splits; without ``add``, facts with terms that the dictionary does not have are
         left out.
         """
-        dictionary, on_error = kb.dictionary, self.job.on_error
+        dictionary, on_error, progress = kb.dictionary, self.job.on_error, self.clock.report.amount
         blanks = None if add else StoredBlanks.of(dictionary, parts, on_error)
-        if not self.needs_spark:
+        if not self._needs_spark:
             return read_facts(
                 parts, self.options, dictionary, add=add, blanks=blanks, on_error=on_error, progress=progress
             )
-        runner = SparkRunner(session(self.job.master))
-        staged = self._stage(runner, parts, kb.predicates, work, salt=dictionary.salt, progress=progress)
+        staged = self._read_ids(parts, kb.predicates, salt=dictionary.salt, progress=progress)
         facts, unknown = facts_in(staged, dictionary, add=add, blanks=blanks)
         return FactsRead(facts, staged.rows, unknown, staged.bad, staged.bad_count, staged.kinds)
 
-    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> StagedChange:
+    def read_ids(self, program: CheckedProgram, info: VersionInfo) -> StagedChange:
         parts, literals = self.parts, LITERAL in program.predicates
-        delete = self._stage(runner, parts[0], program.predicates, work, salt=info.salt)
-        insert = self._stage(runner, parts[1], program.predicates, work, salt=info.salt, literals=literals)
+        delete = self._read_ids(parts[0], program.predicates, salt=info.salt)
+        insert = self._read_ids(parts[1], program.predicates, salt=info.salt, literals=literals)
         return StagedChange(delete, insert, tuple(parts[0]))
 
-    def _stage(
-        self, runner: Runner, parts: Sequence[Split], predicates: Iterable[Predicate], work: Path, **how: Any
-    ) -> Staged:
+    def _read_ids(self, parts: Sequence[Split], predicates: Iterable[Predicate], **how: Any) -> Staged:
+        """Read the facts of splits into files."""
         if not parts:
-            return Staged(2)
+            return Staged(MIN_WIDTH)
+        runner = self.executors.started() if self._needs_spark else self.executors.runner
         width = max([widest(parts, self.options), *(p.arity for p in predicates)])
-        return stage(runner, parts, self.options, work, width=width, on_error=self.job.on_error, **how)
+        return stage(runner, parts, self.options, self.work, width=width, on_error=self.job.on_error, **how)

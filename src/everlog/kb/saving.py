@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -141,23 +142,77 @@ def save(
     kb.state()  # everything is derived before other writers have to wait
     with begin(place, overwrite=overwrite, wait=wait) as transaction:
         refuse_existing(place, overwrite)  # another writer may have made one while this waited
-        version, state = commit_whole(kb, transaction, "save", expand_below=expand_below)
-    keep_whole_version(kb, place, version, state, transaction.writer)
+        new = whole_version(kb, "save", expand_below=expand_below)
+        version = new.commit(transaction)
+    keep_whole_version(kb, place, version, new, transaction.writer)
     return version
 
 
-def commit_whole(
+@dataclass(frozen=True)
+class NewVersion:
+    """A version that is computed and not committed yet: what it states of itself, and the rows and terms that it adds.
+
+    Rows and terms are batches, which the commit writes, or files in the directory of the transaction. ``state`` has all
+    facts of the version, where they are in this process.
+    """
+
+    operation: str
+    rules: str
+    statistics: Mapping[str, Any]
+    bookkeeping: str
+    closures: Sequence[dict[str, Any]]
+    modules: bool | None
+    salt: int
+    is_same: bool = False
+    """Whether the version before has the same facts and rules."""
+    facts: Iterable[pa.RecordBatch] = ()
+    terms: Iterable[pa.RecordBatch] = ()
+    fact_files: Sequence[Path] = ()
+    term_files: Sequence[str] = ()
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    state: State | None = None
+
+    def commit(
+        self,
+        transaction: Transaction,
+        figures: Mapping[str, Any] = MappingProxyType({}),
+        positions: Mapping[str, Any] | None = None,
+    ) -> int:
+        """Commit the version, and return its number; if nothing changed, return the number of the version before.
+
+        ``figures`` are kept with the statistics. ``positions`` of streams, if there are any, make a version in any
+        case.
+        """
+        if self.is_same and positions is None:
+            assert transaction.base_version is not None
+            return transaction.base_version
+        transaction.declare(self.prefixes)
+        transaction.add_term_files(self.term_files)
+        transaction.add_terms(self.terms)
+        transaction.add_fact_files(self.fact_files)
+        transaction.add_facts(self.facts)
+        return transaction.commit(
+            rules=self.rules,
+            statistics={**self.statistics, **figures},
+            bookkeeping=self.bookkeeping,
+            operation=self.operation,
+            salt=self.salt,
+            positions=None if positions is None else dict(positions),
+            closures=self.closures,
+            modules=self.modules,
+        )
+
+
+def whole_version(
     kb: Saveable,
-    transaction: Transaction,
     operation: str,
     *,
     expand_below: int = EXPAND_BELOW,
     maintain: Maintain | None = None,
     term_files: Sequence[str] = (),
     progress: AmountProgress | None = None,
-) -> tuple[int, State]:
-    """Commit a whole knowledge base as a version that is independent of earlier ones; returns the version and its
-    state.
+) -> NewVersion:
+    """A whole knowledge base as a version that is independent of earlier ones.
 
     Closures with more than ``expand_below`` facts are not listed. A version without counters has them computed once
     they are needed, for the algorithm ``maintain``, by default that of the knowledge base. ``term_files`` are in the
@@ -168,33 +223,28 @@ def commit_whole(
     is_written = bool(term_files) and not len(kb.dictionary.added)
     state = kb.stored(above(kb.program, kb.state().facts, expand_below)).ranked()
     _refuse_repeated_hashes(state.dictionary)
-    transaction.declare(kb.data_prefixes)
-    if is_written:
-        transaction.add_term_files(term_files)
-    else:
-        transaction.add_terms(term_batches(state.dictionary, ()))
-    transaction.add_facts(counted(fact_batches(state), state.rows.count, progress))
-    version = transaction.commit(
-        rules=kb.rules,
-        statistics={
-            **kb.statistics.as_dict(),
-            "listed": state.rows.count,
-            KINDS: kb.given.stored(kb.program.program),
-        },
-        bookkeeping=bookkeeping_of(state, maintain or kb.maintain),
-        operation=operation,
-        salt=state.dictionary.salt,
-        closures=closures_of(kb.program, state.generated),
-        modules=wants_modules(kb),
+    statistics = kb.statistics.as_dict()
+    return NewVersion(
+        operation,
+        kb.rules,
+        {**statistics, "listed": state.rows.count, KINDS: kb.given.stored(kb.program.program)},
+        bookkeeping_of(maintain or kb.maintain, is_counted=state.nr is not None),
+        closures_of(kb.program, state.generated),
+        wants_modules(kb),
+        state.dictionary.salt,
+        facts=counted(fact_batches(state), state.rows.count, progress),
+        terms=() if is_written else term_batches(state.dictionary, ()),
+        term_files=term_files if is_written else (),
+        prefixes=kb.data_prefixes,
+        state=state,
     )
-    return version, state
 
 
 def keep_whole_version(
     kb: Saveable,
     path: str | Path,
     version: int,
-    state: State,
+    new: NewVersion,
     writer: str,
     warning: Callable[[Diagnostic], None] = warn,
 ) -> None:
@@ -202,97 +252,70 @@ def keep_whole_version(
 
     A failure is a warning.
     """
-    snapshot = without_snapshot(state)
+    assert new.state is not None
+    snapshot = without_snapshot(new.state)
     with after_commit(version, KEEPING, path, warning):
         store = Store.open(path)
-        snapshot = write_whole(store, version, state) if store.version == version else snapshot
+        snapshot = write_whole(store, version, new.state) if store.version == version else snapshot
     kb.adopt(snapshot.state, StoreHandle.at(Path(path), version, writer, snapshot, kb.program))
 
 
 def append(
     kb: Saveable,
     transaction: Transaction,
-    figures: dict[str, Any] | None = None,
-    positions: dict[str, Any] | None = None,
+    figures: Mapping[str, Any] = MappingProxyType({}),
+    positions: Mapping[str, Any] | None = None,
     expand_below: int = EXPAND_BELOW,
+    store: Store | None = None,
 ) -> int:
     """Commit the changes of a knowledge base since it was opened or saved as the next version.
 
-    If nothing did, there is no new version, and the newest one is returned. ``figures`` are kept with
-    the statistics of the version. ``positions`` of streams, if there are any, make a version in any case.
+    The other arguments are those of :meth:`NewVersion.commit` and :func:`next_version`. ``store`` is the store, if it
+    was opened since the transaction began.
+    """
+    saved = kb.saved
+    assert saved is not None
+    store = Store.open(saved.path) if store is None else store
+    _refuse_newer(store, transaction.base_version, saved)
+    new = next_version(kb, store, expand_below)
+    version = new.commit(transaction, figures, positions)
+    if version != transaction.base_version:
+        assert new.state is not None
+        snapshot = without_snapshot(new.state)
+        with after_commit(version, KEEPING, saved.path):
+            snapshot = _keep_update(saved, version, new.state, kb.program)
+        kb.adopt(snapshot.state, StoreHandle.at(saved.path, version, transaction.writer, snapshot, kb.program))
+    return version
+
+
+def next_version(kb: Saveable, store: Store, expand_below: int = EXPAND_BELOW) -> NewVersion:
+    """The newest version of a store with the changes of a knowledge base since it was opened or saved.
+
     The pairs of a closure that had no more than ``expand_below`` and has more by other rules are no longer listed.
     """
     saved = kb.saved
     assert saved is not None
-    _refuse_newer(Store.open(saved.path), transaction.base_version, saved)
-    made = next_version(kb, expand_below)
-    if made.is_same and positions is None:
-        assert transaction.base_version is not None
-        return transaction.base_version
-    transaction.declare(kb.data_prefixes)
-    transaction.add_terms([] if made.terms is None else [made.terms])
-    transaction.add_facts(change_batches(made.rows, kb.dictionary))
-    version = transaction.commit(
-        rules=made.rules_text,
-        statistics={**made.statistics, **(figures or {})},
-        bookkeeping=made.bookkeeping,
-        operation="update" if made.same_rules else "rules",
-        salt=kb.dictionary.salt,
-        positions=positions,
-        closures=made.closures,
-        modules=made.modules,
-    )
-    snapshot = without_snapshot(made.new)
-    with after_commit(version, KEEPING, saved.path):
-        snapshot = _keep_update(saved, version, made.new, kb.program)
-    kb.adopt(snapshot.state, StoreHandle.at(saved.path, version, transaction.writer, snapshot, kb.program))
-    return version
-
-
-@dataclass(frozen=True)
-class NextVersion:
-    """The additions of a knowledge base to the version that it comes from: rows, and terms that the store does not
-    have.
-    """
-
-    new: State
-    rows: Difference
-    terms: pa.RecordBatch | None
-    same_rules: bool
-    rules_text: str
-    statistics: dict[str, Any]
-    bookkeeping: str
-    closures: Sequence[dict[str, Any]]
-    modules: bool
-
-    @property
-    def is_same(self) -> bool:
-        """Whether nothing changed."""
-        return self.same_rules and not self.rows.holds and not self.rows.explicit
-
-
-def next_version(kb: Saveable, expand_below: int = EXPAND_BELOW) -> NextVersion:
-    """The changes of a knowledge base since it was opened or saved; see :func:`append`."""
-    saved = kb.saved
-    assert saved is not None
     old = saved.snapshot.state
     same_rules = saved.has_rules_of(kb.program)
-    new = kb.stored(old.generated if same_rules else old.generated | _outgrown(kb, old, expand_below))
-    dictionary, rows = new.dictionary, changed_rows(kb, Store.open(saved.path), old, new)
+    state = kb.stored(old.generated if same_rules else old.generated | _outgrown(kb, old, expand_below))
+    dictionary, rows = state.dictionary, changed_rows(kb, store, old, state)
     # Executors derive what has a name, so other rules bring the names of all their predicates.
     name_predicates(dictionary, {*rows.predicates, *(() if same_rules else kb.predicates)})
     _refuse_collisions(dictionary, saved.terms)
     statistics = dataclasses.replace(kb.statistics, instances=kb.work).as_dict()
-    return NextVersion(
-        new,
-        rows,
-        added_terms(dictionary, saved.terms) if len(dictionary) > saved.terms else None,
-        same_rules,
+    return NewVersion(
+        "update" if same_rules else "rules",
         kb.rules,
-        {**statistics, "listed": new.rows.count, KINDS: kb.given.stored(kb.program.program)},
-        bookkeeping_of(new, kb.maintain),
-        closures_of(kb.program, new.generated),
+        {**statistics, "listed": state.rows.count, KINDS: kb.given.stored(kb.program.program)},
+        bookkeeping_of(kb.maintain, is_counted=state.nr is not None),
+        closures_of(kb.program, state.generated),
         wants_modules(kb),
+        dictionary.salt,
+        is_same=same_rules and not rows.holds and not rows.explicit,
+        facts=change_batches(rows, dictionary),
+        terms=[added_terms(dictionary, saved.terms)] if len(dictionary) > saved.terms else (),
+        prefixes=kb.data_prefixes,
+        state=state,
     )
 
 
@@ -361,9 +384,12 @@ def name_predicates(dictionary: Dictionary, predicates: Iterable[Predicate]) -> 
     dictionary.encode(pa.array(sorted(map(str, predicates)), pa.large_string()))
 
 
-def bookkeeping_of(state: State, maintain: str) -> str:
-    """The bookkeeping that a version states for its counters; a trace is not stored, but computed again when needed."""
-    return COUNTED if state.nr is not None else "counting" if maintain == "counting" else "none"
+def bookkeeping_of(maintain: str, *, is_counted: bool) -> str:
+    """The bookkeeping that a version states: counters if its rows have them, otherwise what ``maintain`` asks for.
+
+    A trace is not stored, but computed again when needed.
+    """
+    return COUNTED if is_counted else "counting" if maintain == "counting" else "none"
 
 
 def _refuse_collisions(dictionary: Dictionary, start: int) -> None:

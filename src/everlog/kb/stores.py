@@ -1,32 +1,27 @@
-"""Knowledge bases in stores: opening one, and changing one."""
+"""Opening the knowledge base in a store."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from everlog.kb.knowledge_base import KnowledgeBase
-from everlog.kb.saving import StoreHandle, append
+from everlog.kb.saving import StoreHandle
 from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.lang.parser import parse_stored
 from everlog.reasoning.equality import Equality
 from everlog.reasoning.statistics import Statistics, StratumStatistics
-from everlog.settings import WAIT
-from everlog.store import Store, Version, begin
-from everlog.store.compaction import compact_if_worth
+from everlog.store import Store, Version
 from everlog.store.loading import load
 from everlog.store.states import without_snapshot
 
-Done = TypeVar("Done")
 
-
-def open(path: str | Path, version: Version | None = None, **options: Any) -> KnowledgeBase:
+def open(path: str | Path | Store, version: Version | None = None, **options: Any) -> KnowledgeBase:
     """The knowledge base in a store, in its newest or another version, ready to be queried and changed.
 
     ``version`` is a number, or a ``datetime``: then it is the newest version committed by that time.
-    A time without a zone is local time.
+    A time without a zone is local time. ``path`` may be a store that was opened already.
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/kb"
@@ -39,9 +34,9 @@ def open(path: str | Path, version: Version | None = None, **options: Any) -> Kn
     >>> kb.save(), open(place, 0)["p"].rows(), open(place)["p"].rows()
     (1, [('a',)], [('a',), ('b',)])
     """
-    store = Store.open(path)
+    store = path if isinstance(path, Store) else Store.open(path)
     info = store.info(version)
-    program = parse_stored(info.rules, f"{path} (rules of version {info.version})")
+    program = parse_stored(info.rules, f"{store.path} (rules of version {info.version})")
     snapshot = load(store, info.version)
     options.setdefault("maintain", info.bookkeeping)
     statistics = statistics_of(info.statistics)
@@ -62,31 +57,6 @@ def open(path: str | Path, version: Version | None = None, **options: Any) -> Kn
     )
     kb.declare(info.prefixes)
     return kb
-
-
-def changed(
-    path: str | Path, change: Callable[[KnowledgeBase], Done], *, wait: float = WAIT, **options: Any
-) -> tuple[int, Done]:
-    """Change the newest version of a store once no other writer is at work, and commit that.
-
-    ``change`` gets the knowledge base, opened with ``options``. ``wait`` is how many seconds to wait for others.
-    Returns the version, and what ``change`` returned.
-
-    >>> import tempfile
-    >>> place = tempfile.mkdtemp() + "/kb"
-    >>> KnowledgeBase("p(?x) :- q(?x) . q(a) .").save(place)
-    0
-    >>> changed(place, lambda kb: kb.update(insert={"q": [("b",)]}).inserted["p"].rows())
-    (1, [('b',)])
-    """
-    Store.open(path)
-    with begin(path, wait=wait) as transaction:
-        kb = open(path, transaction.base_version, **options)
-        made = change(kb)
-        version = append(kb, transaction)
-    if version != transaction.base_version:
-        compact_if_worth(path, version)
-    return version, made
 
 
 def how_made(statistics: Statistics) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from everlog.backends.written import WrittenChange
 from everlog.engine.hashing import hash_text
 from everlog.ingest.dictionary import new_terms
 from everlog.ingest.tasks import IN_PROCESS
-from everlog.jobs.changing import MadeThere, change_of
+from everlog.kb.saving import NewVersion, bookkeeping_of
 from everlog.lang.parser import parse_program
 from everlog.store import Store, VersionInfo, begin
 from tests.oracle.naive import Fact
@@ -64,7 +64,8 @@ def looked_up(store: Path, delete: Iterable[Fact], insert: Iterable[Fact], **how
         existing = Store.open(store)
         known = [str(existing.layout.terms / file.name) for file in existing.term_files(info.version)]
         new = new_terms(IN_PROCESS, terms, known, work)
-        MadeThere(info, found, change_of(found, (), {}), terms=new, salt=info.salt).commit(transaction, {}, None)
+        said = info.rules, found.figures, bookkeeping_of("none", is_counted=found.counted), info.closures, info.modules
+        NewVersion("update", *said, info.salt, fact_files=found.files, term_files=new.files).commit(transaction)
     return found
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 import everlog
+from everlog.backends import cascade
 from everlog.backends.lookup import facts, rows
 from everlog.backends.too_much import GivenUp
-from everlog.jobs import change_request, changing
+from everlog.jobs import changing
 from everlog.jobs.update import UpdateJob, update
 from everlog.kb.stores import open as open_store
 from everlog.lang.syntax import Predicate
@@ -269,7 +270,7 @@ def test_a_store_that_does_not_fit_needs_no_spark_for_a_small_change(
     def start(master: str | None) -> Any:
         raise StartedError
 
-    monkeypatch.setattr(change_request, "needs_spark_to_update", lambda *arguments: True)
+    monkeypatch.setattr(cascade, "needs_spark_to_update", lambda *arguments: True)
     monkeypatch.setattr(changing, "session", start)
     spoil(stores / "spark")
     job = UpdateJob(str(stores / "spark"), **files_of(stores), compact=False, look_up_rows=look_up_rows)

@@ -13,7 +13,7 @@ import random
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,19 +25,15 @@ from hypothesis import strategies as st
 from everlog.analysis.check import check
 from everlog.analysis.stratify import stratify
 from everlog.backends.asked import ChangeOptions, StagedChange
-from everlog.backends.elsewhere import Elsewhere
-from everlog.backends.spark.backend import OnSpark
+from everlog.backends.cascade import ChangedStore, first_able
+from everlog.backends.executors import Executors
+from everlog.backends.protocol import Made
 from everlog.backends.spark.plans import PlanSettings
 from everlog.backends.spark.settings import SparkSettings
-from everlog.backends.spark.tasks import SparkRunner
-from everlog.backends.stored_version import StoredVersion
-from everlog.backends.written import WrittenChange
 from everlog.host.session import session, stop
-from everlog.ingest.dictionary import new_terms
 from everlog.ingest.facts import facts_in
 from everlog.ingest.spill import Spill
 from everlog.ingest.stage import Staged
-from everlog.jobs.changing import MadeThere, change_of
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.kb.saving import append
 from everlog.kb.stores import open as open_store
@@ -47,7 +43,6 @@ from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.names import Algorithm
 from everlog.reasoning.seminaive import seminaive
-from everlog.settings import PROBE_ROWS
 from everlog.store import Store, begin
 from everlog.store.verify import verify
 from tests.backends.spark.reasoning import setup
@@ -65,7 +60,6 @@ UPDATES: tuple[Algorithm, ...] = ("dredc", "bfc")
 
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 """Settings with which no plan is compiled: compiling those of a hundred rules takes longer than running them here."""
-DISTRIBUTED = SparkSettings(local_finish=0)
 
 
 def main(master: str, work: Path) -> None:
@@ -219,41 +213,29 @@ class Run:
             append(kb, transaction)
 
     def update_on_spark(self, change: Change, algorithm: Algorithm) -> None:
-        found = self.updated("spark", change, algorithm, self.distribute)
-        assert found.stats.algorithm == algorithm
-
-    def distribute(self, version: StoredVersion, asked: StagedChange) -> WrittenChange:
-        on_spark = OnSpark(self.spark, version.work, version.info.salt, version.options, DISTRIBUTED)
-        return on_spark.update(version, version.with_labels(asked, SparkRunner(self.spark)), PROBE_ROWS)
+        made, _ = self.updated("spark", change, algorithm, local_finish=0, look_up_rows=0)
+        assert made.change.stats.algorithm == algorithm
 
     def update_by_default(self, change: Change, algorithm: Algorithm) -> int | None:
         """How many rows were looked up, if that was how."""
-
-        def default(version: StoredVersion, asked: StagedChange) -> WrittenChange:
-            return Elsewhere(version, lambda: self.spark, self.spark).change_facts(asked)
-
-        rows: int | None = self.updated("default", change, algorithm, default).figures["update"].get("looked_up")
+        _, figures = self.updated("default", change, algorithm)
+        rows: int | None = figures.get("looked_up")
         return rows
 
     def updated(
-        self,
-        name: str,
-        change: Change,
-        algorithm: Algorithm,
-        how: Callable[[StoredVersion, StagedChange], WrittenChange],
-    ) -> WrittenChange:
-        """Update a store, and commit the change."""
-        store, options = Store.open(self.place / name), ChangeOptions(engine="spark", algorithm=algorithm)
-        with begin(self.place / name) as transaction:
-            info, work = transaction.base, transaction.work
-            assert info is not None
-            work.mkdir(parents=True, exist_ok=True)
-            delete, insert = (self.staged(facts, work) for facts in (change.delete, change.insert))
-            version = StoredVersion.of(store, info, work, options)
-            terms = new_terms(SparkRunner(self.spark), insert.term_files, version.term_files, work)
-            found = how(version, StagedChange(delete, insert))
-            MadeThere(info, found, change_of(found, (), {}), terms=terms).commit(transaction, {}, None)
-        return found
+        self, name: str, change: Change, algorithm: Algorithm, **how: Any
+    ) -> tuple[Made[Any], Mapping[str, Any]]:
+        """Update a store, and commit the change; returns it and its figures."""
+        place, options = self.place / name, ChangeOptions(engine="spark", algorithm=algorithm, **how)
+        executors = Executors(lambda: self.spark, self.spark)
+        with begin(place) as transaction:
+            transaction.work.mkdir(parents=True, exist_ok=True)
+            delete, insert = (self.staged(facts, transaction.work) for facts in (change.delete, change.insert))
+            asked = StagedChange(delete, insert)
+            backends = ChangedStore(Store.open(place), transaction, options, executors, lambda found: None).backends
+            made = first_able(backends, lambda backend: backend.update(asked, ({}, {}), lambda: None))
+            version = made.commit(transaction, {}, None)
+        return made, Store.open(place).info(version).statistics["update"]
 
 
 def changes(case: Case, explicit: set[Fact], rng: random.Random) -> Iterator[Change]:

@@ -29,12 +29,11 @@ import pyarrow.parquet as pq
 from pyspark import TaskContext
 from pyspark.sql.classic.dataframe import DataFrame
 
-from everlog.backends import elsewhere
-from everlog.backends.engines import plan_settings
-from everlog.backends.spark import components, slices
-from everlog.backends.spark.tasks import SparkRunner
+from everlog.backends import cascade
+from everlog.backends.executors import SparkRunner
+from everlog.backends.spark import backend, components, slices
+from everlog.backends.spark.settings import plan_settings
 from everlog.host.session import session, stop
-from everlog.jobs import materialise as jobs
 from everlog.jobs.materialise import MaterialiseJob, MaterialiseResult, materialise
 from everlog.jobs.update import UpdateJob, UpdateResult, update
 from everlog.lang.errors import EverlogError
@@ -142,8 +141,8 @@ def striking(points: Mapping[str, str], faults: Sequence[str], marks: Path, disk
         patch.object(DataFrame, "mapInArrow", stage),
         patch.object(SparkRunner, "run", tasks),
         patch.object(components, "contracted", contraction),
-        patch.object(jobs, "plan_settings", settings),
-        patch.object(elsewhere, "plan_settings", settings),
+        patch.object(backend, "plan_settings", settings),
+        patch.object(cascade, "plan_settings", settings),
     ):
         yield
 

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.generators import random_dag
+from everlog.backends.executors import parallelism
 from everlog.backends.spark.closure import bounds, condense
 from everlog.backends.spark.plans import PlanSettings, close, plan_of
-from everlog.backends.spark.tasks import parallelism
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.modules.union.description import VirtualUnion

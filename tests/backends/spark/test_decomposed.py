@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from everlog.backends.executors import parallelism
 from everlog.backends.spark.plans import PlanSettings, close, plan_of
 from everlog.backends.spark.sharing import Array, map_arrays, renumbered, share, shared_facts, write_arrays
-from everlog.backends.spark.tasks import parallelism
 from everlog.engine.hashing import hash_text
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate

@@ -9,9 +9,9 @@ import pytest
 
 from everlog.analysis.check import check
 from everlog.analysis.stratify import stratify
-from everlog.backends.engines import memory_needed, needs_spark, plan_settings
+from everlog.backends.engines import memory_needed, needs_spark
 from everlog.backends.spark.plans import PlanSettings, plan_of
-from everlog.backends.spark.settings import SparkSettings
+from everlog.backends.spark.settings import SparkSettings, plan_settings
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate

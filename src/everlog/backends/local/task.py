@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from everlog.backends.asked import ChangeOptions, OtherRules, StagedChange
-from everlog.backends.stored_version import StoredVersion
+from everlog.backends.stored import StoredBackend
 from everlog.backends.too_much import GivenUp, TooMuchError, attempted, taken
-from everlog.backends.written import NewRules, Sizes, WrittenChange, write_change
+from everlog.backends.written import Sizes, WrittenChange, write_change
 from everlog.ingest.blanks import StoredBlanks
 from everlog.ingest.facts import facts_in
 from everlog.ingest.spill import write_parquet
-from everlog.ingest.tasks import Runner
-from everlog.kb.change import Change
+from everlog.kb.change import Change, ChangedRelations
 from everlog.kb.knowledge_base import KnowledgeBase
-from everlog.kb.saving import NextVersion, next_version
+from everlog.kb.rule_edits import Edit
+from everlog.kb.saving import next_version
 from everlog.kb.stores import open as open_store
 from everlog.lang.errors import FactLimitError
 from everlog.lang.syntax import Predicate
-from everlog.store import schema
-from everlog.store.codec import change_batches
+from everlog.store import Store, schema
 
 log = logging.getLogger(__name__)
 
@@ -57,25 +57,36 @@ class WholeTask:
             raise
 
     def _changed(self, max_facts: int | None) -> WrittenChange:
-        kb = open_store(self.store, self.version, max_facts=max_facts, timeout=self.options.timeout)
+        store, work = Store.open(self.store), Path(self.work)
+        kb = open_store(store, self.version, max_facts=max_facts, timeout=self.options.timeout)
         kb.warning = lambda found: None  # the driver warns
         change = self._change(kb)
-        made = next_version(kb, self.options.expand_below)
-        sides = (change.inserted, change.deleted, change.explicit_inserted, change.explicit_deleted)
-        sizes: list[Sizes] = [{_named(p): len(rows) for p, rows in side.items() if len(rows)} for side in sides]
-        inserted, deleted, explicit_inserted, explicit_deleted = sizes
+        new = next_version(kb, store, self.options.expand_below)
+        assert new.state is not None
+        files = write_change(new.facts, work) if change else []
+        figures = {**new.statistics, "update": asdict(change.stats)}
+        sides = change.inserted, change.deleted, change.explicit_inserted, change.explicit_deleted
+        inserted, deleted, explicit_inserted, explicit_deleted = map(_sizes, sides)
         return WrittenChange(
-            write_change(change_batches(made.rows, kb.dictionary), Path(self.work)) if change else [],
+            files,
             inserted,
             deleted,
             explicit_inserted,
             explicit_deleted,
             change.not_explicit,
             change.stats,
-            {**made.statistics, "update": asdict(change.stats)},
-            counted=made.new.nr is not None,
-            generated=made.new.generated,
-            rules=self._new_rules(made) if isinstance(self.asked, OtherRules) else None,
+            figures,
+            counted=new.state.nr is not None,
+            generated=new.state.generated,
+            version=replace(
+                new,
+                statistics=figures,
+                facts=(),
+                terms=(),
+                fact_files=files,
+                term_files=_files_of(new.terms, work),
+                state=None,
+            ),
         )
 
     def _change(self, kb: KnowledgeBase) -> Change:
@@ -86,14 +97,7 @@ class WholeTask:
         blanks = StoredBlanks.of(kb.dictionary, asked.deleted_from, self.options.on_error)
         delete, unknown = facts_in(asked.delete, kb.dictionary, add=False, blanks=blanks)
         insert, _ = facts_in(asked.insert, kb.dictionary, add=True)
-        return kb.update_facts(insert, delete, kinds={}, unknown=unknown, **how)
-
-    def _new_rules(self, made: NextVersion) -> NewRules:
-        terms: tuple[str, ...] = ()
-        if made.terms is not None:
-            table = pa.Table.from_batches([made.terms]).cast(schema.TERMS).sort_by("id")
-            terms = (write_parquet(table, Path(self.work), "terms"),)
-        return NewRules(made.rules_text, made.bookkeeping, made.closures, made.modules, terms)
+        return kb.update_facts(insert, delete, kinds=asked.insert.kinds, unknown=unknown, **how)
 
 
 def change_whole(task: WholeTask) -> WrittenChange | GivenUp:
@@ -101,27 +105,36 @@ def change_whole(task: WholeTask) -> WrittenChange | GivenUp:
     return task.run()
 
 
-@dataclass(frozen=True)
-class InOneTask:
-    """Changes a version in one task that opens the whole store; the task may hold ``most`` facts."""
+class TaskBackend(StoredBackend):
+    """The local back end in one task of Spark, which opens the whole store."""
 
-    runner: Runner
-    version: StoredVersion
-    most: int
-
-    def change(self, asked: StagedChange | OtherRules) -> WrittenChange:
-        """Change explicit facts or rules, and repair what follows."""
-        version, options = self.version, self.version.options
-        rows = version.rows + (asked.rows if isinstance(asked, StagedChange) else 0)
-        if rows > self.most:
+    def require_possible(self, rows: int) -> None:
+        if (rows := self.version.rows + rows) > self.most():
             raise TooMuchError(f"not in one task: {rows:,} rows")
-        task = WholeTask(version.path, version.info.version, asked, version.directory, self.most, options)
-        found = taken(self.runner.run(change_whole, [task])[0], "not in one task")
+
+    def _change_facts(self, change: StagedChange) -> WrittenChange:
+        self.require_possible(change.rows)
+        return self._changed(change)
+
+    def _change_rules(self, rules: OtherRules, edit: Edit, change: StagedChange) -> WrittenChange:
+        return self._changed(rules)
+
+    def _changed(self, asked: StagedChange | OtherRules) -> WrittenChange:
+        runner, version, options = self.executors.started(), self.version, self.version.options
+        self.require_possible(asked.rows if isinstance(asked, StagedChange) else 0)
+        task = WholeTask(version.path, version.info.version, asked, version.directory, self.most(), options)
+        found = taken(runner.run(change_whole, [task])[0], "not in one task")
         limit = "local-facts" if options.engine == "auto" else "spark-local-finish"
-        log.info("updated in one task: %d rows (%s %d)", rows, limit, self.most)
+        log.info("updated in one task: %d rows (%s %d)", version.rows, limit, self.most())
         return found
 
 
-def _named(predicate: Any) -> Predicate:
-    assert isinstance(predicate, Predicate)
-    return predicate
+def _sizes(side: ChangedRelations) -> Sizes:
+    """The number of changed facts of each predicate, without zeros."""
+    return {p: len(rows) for p, rows in side.items() if isinstance(p, Predicate) and len(rows)}
+
+
+def _files_of(terms: Iterable[pa.RecordBatch], work: Path) -> tuple[str, ...]:
+    """Write batches of terms into files that are sorted by id."""
+    tables = (pa.Table.from_batches([batch]).cast(schema.TERMS).sort_by("id") for batch in terms)
+    return tuple(write_parquet(table, work, "terms") for table in tables)

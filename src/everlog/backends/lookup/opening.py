@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from everlog.analysis.stratify import StratifiedProgram
-from everlog.backends.backend import OpenedVersion
 from everlog.backends.lookup.facts import LookedUpFacts
 from everlog.backends.too_much import TooMuchError
+from everlog.backends.working import OpenedVersion
 from everlog.engine.factset import FactSet
 from everlog.engine.multiset import Counts, Multiset
 from everlog.engine.relation import Relation

@@ -1,8 +1,7 @@
-"""The back end that looks facts up in the store: one task reads only those that the change touches."""
+"""A change of a version by facts that are looked up in the store: one task reads only those that the change touches."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -15,16 +14,15 @@ import pyarrow.parquet as pq
 
 from everlog.analysis.predicates import refuse_two_arities
 from everlog.analysis.stratify import StratifiedProgram
-from everlog.backends.asked import ChangeOptions, StagedChange
-from everlog.backends.backend import OpenedVersion, update_version
+from everlog.backends.asked import ChangeOptions
 from everlog.backends.lookup.engine import LookUpEngine
 from everlog.backends.lookup.facts import UNIVERSE, LookedUpFacts
 from everlog.backends.lookup.opening import opened
 from everlog.backends.lookup.rows import REMEMBERED_ROWS, RowReader
-from everlog.backends.spark.encoded import learn_names
-from everlog.backends.spark.opening import program_of
-from everlog.backends.stored_version import StoredVersion
-from everlog.backends.too_much import GivenUp, TooMuchError, attempted, taken
+from everlog.backends.staged import learn_names
+from everlog.backends.stored_version import program_of
+from everlog.backends.too_much import GivenUp, attempted
+from everlog.backends.working import OpenedVersion, update_version
 from everlog.backends.written import Sizes, WrittenChange, write_change
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.factset import NONE, FactSet, as_local
@@ -33,7 +31,6 @@ from everlog.engine.multiset import Counts
 from everlog.engine.relation import Relation
 from everlog.ingest.room import own_share
 from everlog.ingest.spill import distinct
-from everlog.ingest.tasks import Runner
 from everlog.lang.syntax import Predicate, constants_of
 from everlog.reasoning.seen_change import SeenChange
 from everlog.store import Store
@@ -41,15 +38,13 @@ from everlog.store.codec import changed_rows
 from everlog.store.groups import Groups
 from everlog.store.names import HashedNames, namesakes
 
-log = logging.getLogger(__name__)
-
 LOOKED_UP = "looked_up"
 """The name, among the figures of an update, of the number of rows of the store that were read."""
 
 
 @dataclass
-class LookUpBackend:
-    """Implements :class:`everlog.backends.backend.Backend` for facts that are looked up in a store."""
+class WorkingLookUps:
+    """Implements :class:`everlog.backends.working.WorkingVersion` for facts that are looked up in a store."""
 
     version: OpenedVersion[FactSet, Counts]
     engine: LookUpEngine
@@ -108,7 +103,7 @@ class LookUpTask:
         _refuse_two_arities(version, added, others)
         constants = _constants(program, names, looked_up)
         engine = LookUpEngine(looked_up, constants, info.statistics["facts"], self.options.limits())
-        backend = LookUpBackend(version, engine, looked_up, info.salt, Path(self.work))
+        backend = WorkingLookUps(version, engine, looked_up, info.salt, Path(self.work))
         found = update_version(backend, removed, added, self.options)
         return replace(found, figures={**found.figures, "update": {**found.figures["update"], LOOKED_UP: rows.read}})
 
@@ -116,42 +111,6 @@ class LookUpTask:
 def look_up(task: LookUpTask) -> WrittenChange | GivenUp:
     """Run a task; workers import this."""
     return task.run()
-
-
-@dataclass(frozen=True)
-class LookUps:
-    """Changes a version in one task, by facts that it looks up in the store; the task may hold ``most`` facts."""
-
-    runner: Runner
-    version: StoredVersion
-    most: int
-
-    def require_small(self, rows: int) -> None:
-        """Raise an error if a change of that many rows is more than look-ups do."""
-        options = self.version.options
-        if rows > min(options.look_up_rows, self.most) or options.algorithm == "rematerialise":
-            raise TooMuchError("not by look-ups: the change is large, or everything is to be derived again")
-        if self.version.has_representatives:
-            raise TooMuchError("not by look-ups: the classes of equal terms depend on all facts")
-
-    def update(self, change: StagedChange) -> WrittenChange:
-        """Change explicit facts, and repair what follows; blank nodes to delete are those of the store."""
-        version, options = self.version, self.version.options
-        task = LookUpTask(
-            version.path,
-            version.info.version,
-            version.program,
-            change.delete.fact_files,
-            change.insert.fact_files,
-            change.terms,
-            version.directory,
-            self.most,
-            options,
-        )
-        found = taken(self.runner.run(look_up, [task])[0], "not by look-ups")
-        read, rows = found.figures["update"][LOOKED_UP], version.rows
-        log.info("updated in one task: %d rows looked up of %d (look-up-rows %d)", read, rows, options.look_up_rows)
-        return found
 
 
 def _table(files: Sequence[str]) -> pa.Table | None:

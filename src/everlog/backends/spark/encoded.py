@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.workspace import Workspace
+from everlog.backends.staged import learn_names
 from everlog.lang.syntax import Predicate
 from everlog.store import schema
 from everlog.store.names import HashedNames
@@ -24,14 +25,6 @@ def learn_predicates(spark: SparkSession, names: HashedNames, facts: Sequence[st
         return
     found = spark.read.schema("predicate long").parquet(*facts).distinct().collect()
     learn_names(names, (row["predicate"] for row in found), terms)
-
-
-def learn_names(names: HashedNames, numbers: Iterable[int], terms: Sequence[str]) -> None:
-    """Add the predicates with the given ids to the names; the texts of unknown ones are read from files of terms."""
-    unknown = sorted(number for number in numbers if not names.knows(number))
-    for file in terms if unknown else ():
-        texts = pq.read_table(file, columns=["id", "text"], filters=[("id", "in", unknown)], memory_map=True)
-        names.add(map(Predicate.parse, texts.column("text").to_pylist()))
 
 
 def width_of(files: Iterable[str], predicates: Iterable[Predicate]) -> int:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from everlog.analysis.stratify import Stratum
+from everlog.backends.executors import parallelism
 from everlog.backends.spark.accounts import SparkAccounts
 from everlog.backends.spark.factset import FrameSet, PendingFacts, SourcePart, framed
 from everlog.backends.spark.finish import finish
@@ -26,7 +27,6 @@ from everlog.backends.spark.plans import (
 )
 from everlog.backends.spark.rounds import close_in_rounds
 from everlog.backends.spark.settings import SparkSettings
-from everlog.backends.spark.tasks import parallelism
 from everlog.backends.spark.unlisted import ClosureListing, is_counted_first, listing
 from everlog.backends.spark.workspace import Workspace
 from everlog.engine.algebra import AnyChange, AnyFactSet, Observer, Way

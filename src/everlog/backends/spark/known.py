@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from everlog.backends.spark.tasks import RESULT, gather, packed
+from everlog.backends.executors import RESULT, gather, packed
 from everlog.backends.spark.workspace import RowGroupRange, Slices, Stored, Workspace, grouped, sizes_of
 from everlog.engine.keys import Keys, Mask
 from everlog.store.groups import LEAST, MOST, ArgumentBounds, Touches, all_touches, touches

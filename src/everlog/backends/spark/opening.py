@@ -12,22 +12,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from everlog.analysis.stratify import StratifiedProgram, Stratum
-from everlog.backends.backend import OpenedVersion
 from everlog.backends.spark.engine import SparkEngine
 from everlog.backends.spark.factset import FrameSet, PendingFacts, SourcePart, framed
 from everlog.backends.spark.multiset import FrameCounts
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.stored import StoredFacts
 from everlog.backends.spark.workspace import Workspace
-from everlog.backends.too_much import TooMuchError
+from everlog.backends.working import OpenedVersion
 from everlog.engine.factset import NONE
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import Materialisation
 from everlog.reasoning.modules.boundary import bridges
-from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.observers import ignore_rounds
 from everlog.reasoning.ways import close
-from everlog.store import Store, VersionInfo
+from everlog.store import Store
 from everlog.store.codec import COUNTED
 from everlog.store.loading import generated_in
 
@@ -36,23 +34,6 @@ if TYPE_CHECKING:
 
 MANY = 1 << 40
 """Maximum number of pairs assumed of a closure whose pairs have not been counted."""
-
-
-def program_of(program: StratifiedProgram, info: VersionInfo) -> StratifiedProgram:
-    """The program of a version: with modules if its counters are those of modules, or if it does not list closures.
-
-    Raises :class:`TooMuchError` if only an engine that keeps closures as graphs can reason about the version.
-    """
-    generated = generated_in(info)
-    of_modules = bool(info.statistics.get("modules", False)) and (info.bookkeeping == COUNTED or bool(generated))
-    found = with_modules(program) if of_modules else program
-    mixed = (stratum for stratum in found.strata if stratum.is_mixed)
-    inside = {p for stratum in mixed for module in stratum.special for p in module.predicates}
-    if not generated.isdisjoint(inside):
-        hidden = ", ".join(map(str, sorted(generated & inside)))
-        reason = f"closures that are not listed depend on themselves through rules: {hidden}"
-        raise TooMuchError(reason, "use --engine local, or materialise again with a larger --expand-below")
-    return found
 
 
 @dataclass(frozen=True)
@@ -74,7 +55,7 @@ def state_of_nothing(space: Workspace, program: StratifiedProgram, *, is_counted
 def opened(
     space: Workspace, program: StratifiedProgram, store: Store, version: int, settings: SparkSettings | None = None
 ) -> StoredState:
-    """Open a version of a store; the program is the one that :func:`program_of` returns for it."""
+    """Open a version of a store, with the program that :func:`everlog.backends.stored_version.program_of` returns."""
     info = store.info(version)
     figures, hidden, generated = info.statistics, program.external, generated_in(info)
     is_counted = info.bookkeeping == COUNTED

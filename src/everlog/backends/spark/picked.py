@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from everlog.backends.spark.tasks import parallelism
+from everlog.backends.executors import parallelism
 from everlog.engine.keys import Column
 from everlog.store.files import open_file
 from everlog.store.groups import Chosen, Groups

@@ -271,7 +271,7 @@ def membership_of(
 
 def slices_of(plan: StratumPlan, session: SparkSession) -> int:
     """The maximum number of slices of a stage of the plan."""
-    from everlog.backends.spark.tasks import parallelism
+    from everlog.backends.executors import parallelism
 
     return plan.settings.slices * parallelism(session)
 

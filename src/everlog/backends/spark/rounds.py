@@ -32,12 +32,12 @@ import pyarrow as pa
 from everlog.analysis.binary import Unconnected, binarise
 from everlog.analysis.linear import other_predicates
 from everlog.analysis.partitioning import PartitionedRules, Partitioning, partitioned
+from everlog.backends.executors import SparkRunner
 from everlog.backends.spark.decomposed import orders_of
 from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.rows import TaskIds, Written
 from everlog.backends.spark.sharing import NO_IDS, Orders, SharedNumbering, in_one_task, shared_facts, write_facts
 from everlog.backends.spark.slices import Held, Sent, SliceFacts, Spread, received, send
-from everlog.backends.spark.tasks import SparkRunner
 from everlog.backends.spark.workspace import Stored, Workspace
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Keys, Order, reorder

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from everlog.backends.spark.tasks import RESULT, gather, packed
+from everlog.backends.executors import RESULT, gather, packed
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, Order, layout_for
 from everlog.engine.relation import Relation

@@ -19,11 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from everlog.backends.executors import SparkRunner
 from everlog.backends.spark.encoded import columns, filled
 from everlog.backends.spark.factset import FrameSet, PendingFacts, Predicates, SourcePart, under
 from everlog.backends.spark.multiset import FrameCounts, FrameSummand, Weighted
 from everlog.backends.spark.picked import picked, read_groups
-from everlog.backends.spark.tasks import SparkRunner
 from everlog.backends.spark.workspace import WEIGHT, Stored, Workspace
 from everlog.lang.syntax import Predicate
 from everlog.store import Store

@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism
+from everlog.backends.executors import RESULT, gather, packed, parallelism
 from everlog.engine.tables import fact_columns
 from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from everlog.backends.executors import RESULT, gather, packed, parallelism
 from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.multiset import FrameCounts
-from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism
 from everlog.backends.spark.workspace import WEIGHT, Workspace
 from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate

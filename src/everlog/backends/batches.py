@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism
+from everlog.backends.asked import FactsToChange
+from everlog.backends.executors import RESULT, gather, packed, parallelism
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.kinds import merged_kinds
-from everlog.ingest.facts import FactsRead, facts_of_batches
+from everlog.ingest.facts import facts_of_batches
 from everlog.ingest.operations import OperationReader, Resolved, batches_of, conflict_error, resolved
 from everlog.ingest.spill import Spill
 from everlog.ingest.split import BadRow
@@ -78,7 +79,7 @@ def small_batch(frame: DataFrame, reader: OperationReader) -> pa.Table | None:
 
 def read_small_batch(
     rows: pa.Table, reader: OperationReader, dictionary: Dictionary, *, where: str, on_error: str = "stop"
-) -> tuple[FactsRead, FactsRead]:
+) -> FactsToChange:
     """Collected operations as facts to delete and facts to insert over a dictionary; nothing is written.
 
     The numbers of rows of the facts to insert are those of the whole batch.
@@ -88,7 +89,8 @@ def read_small_batch(
     delete = facts_of_batches(read.found.delete, dictionary, add=False)
     insert = facts_of_batches(read.found.insert, dictionary)
     bad = tuple(sorted(read.bad, key=_by_row))
-    return replace(delete, rows=0), replace(insert, rows=read.rows, bad=bad, bad_count=read.bad_count)
+    insert = replace(insert, rows=read.rows, bad=bad, bad_count=read.bad_count)
+    return FactsToChange(replace(delete, rows=0), insert)
 
 
 SCHEMA = "predicate string, arguments array<string>, insert boolean, row long, bad string"

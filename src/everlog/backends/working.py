@@ -1,9 +1,9 @@
-"""The work of changing a version of a store, written once over the back ends that have its facts.
+"""Reasoning about a version of a store whose facts are not all in this process, written once for look-ups and Spark.
 
-A back end opens the version, gives an engine to the algorithms of :mod:`everlog.reasoning`, and writes the rows of the
-change; nothing else differs. :class:`everlog.backends.lookup.update.LookUpBackend` fetches facts from the store when
-they are asked for, :class:`everlog.backends.spark.backend.SparkBackend` has them in executors. Where the facts are in
-one process, a :class:`everlog.KnowledgeBase` is the back end: it keeps what it has opened from one change to the next.
+Both open the version, give an engine to the algorithms of :mod:`everlog.reasoning`, and write the rows of the change.
+:class:`everlog.backends.lookup.update.WorkingLookUps` fetches facts from the store when they are asked for,
+:class:`everlog.backends.spark.on_spark.WorkingSpark` has them in executors. Where all facts are in one process,
+:class:`everlog.KnowledgeBase` does this work: it keeps what it has opened from one change to the next.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class OpenedVersion(Generic[F, C]):
     figures: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Backend(Protocol[F, C]):
-    """A version of a store that is being changed."""
+class WorkingVersion(Protocol[F, C]):
+    """A version of a store that is reasoned about: its facts, an engine over them, and a writer of its change."""
 
     @property
     def version(self) -> OpenedVersion[F, C]:
@@ -63,7 +63,7 @@ class Backend(Protocol[F, C]):
         """Write the rows of a change, which are ``sizes`` many by predicate, and return the files."""
 
 
-def update_version(backend: Backend[F, C], delete: F, insert: F, options: ChangeOptions) -> WrittenChange:
+def update_version(backend: WorkingVersion[F, C], delete: F, insert: F, options: ChangeOptions) -> WrittenChange:
     """Change the explicit facts of a version to (E \\ delete) u insert, repair what follows, and write the change."""
     old = backend.version
     hidden = old.program.external
@@ -77,7 +77,7 @@ def update_version(backend: Backend[F, C], delete: F, insert: F, options: Change
 
 
 def derive_version(
-    backend: Backend[F, C],
+    backend: WorkingVersion[F, C],
     program: StratifiedProgram,
     delete: F,
     insert: F,
@@ -107,7 +107,10 @@ def derive_version(
 
 
 def _written(
-    backend: Backend[F, C], seen: SeenChange, not_explicit: int, figures: Mapping[str, Any] = MappingProxyType({})
+    backend: WorkingVersion[F, C],
+    seen: SeenChange,
+    not_explicit: int,
+    figures: Mapping[str, Any] = MappingProxyType({}),
 ) -> WrittenChange:
     """Write a change and report it.
 

@@ -1,4 +1,7 @@
-"""Runs functions in Spark's workers, one task each, and returns their results, which are small, to the driver."""
+"""The executors of Spark: a session that is started when it is needed first, and a runner of tasks.
+
+Tasks are functions that run in Spark's workers; their results, which are small, are returned to the driver.
+"""
 
 from __future__ import annotations
 
@@ -69,6 +72,29 @@ class SparkRunner:
 def runner_of(spark: SparkSession | None) -> Runner:
     """The runner of tasks: Spark, or this process if there is no session."""
     return IN_PROCESS if spark is None else SparkRunner(spark)
+
+
+@dataclass
+class Executors:
+    """The executors of Spark; ``start`` starts it, ``spark`` is the session once it is started."""
+
+    start: Callable[[], SparkSession]
+    spark: SparkSession | None = None
+
+    @property
+    def runner(self) -> Runner:
+        """Runs tasks on Spark if it is started, otherwise in this process."""
+        return runner_of(self.spark)
+
+    def session(self) -> SparkSession:
+        """The session of Spark, which is started at the first call."""
+        if self.spark is None:
+            self.spark = self.start()
+        return self.spark
+
+    def started(self) -> SparkRunner:
+        """Runs tasks on Spark, which is started if necessary."""
+        return SparkRunner(self.session())
 
 
 @contextmanager
