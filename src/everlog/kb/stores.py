@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from everlog.engine.state import State
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.saving import StoreHandle, append
 from everlog.lang.codes import Code
@@ -14,7 +15,7 @@ from everlog.lang.parser import parse_stored
 from everlog.reasoning.equality import Equality
 from everlog.reasoning.statistics import Statistics, StratumStatistics
 from everlog.settings import WAIT
-from everlog.store import Store, Version, begin
+from everlog.store import Store, Version, VersionInfo, begin
 from everlog.store.compaction import compact_if_worth
 from everlog.store.loading import load
 from everlog.store.states import without_snapshot
@@ -55,13 +56,20 @@ def open(path: str | Path, version: Version | None = None, **options: Any) -> Kn
         kb.declare(info.prefixes)
         return kb
     state = snapshot.state
-    listed = KnowledgeBase.restored(program, state, statistics, **how).listed() if state.generated else state
+    listed = with_state(store, info, state).listed() if state.generated else state
     kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, info.statistics, **options)
     kb.is_saved(
         StoreHandle.at(store.path, info.version, info.writer, without_snapshot(snapshot.state.uncounted()), kb.program)
     )
     kb.declare(info.prefixes)
     return kb
+
+
+def with_state(store: Store, info: VersionInfo, state: State) -> KnowledgeBase:
+    """A knowledge base with the rules of a version and a state, with the options of the one that made the version."""
+    statistics = statistics_of(info.statistics)
+    program = parse_stored(info.rules, f"{store.path} (rules of version {info.version})")
+    return KnowledgeBase.restored(program, state, statistics, **how_made(statistics))
 
 
 def changed(
