@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import everlog
 from everlog import KnowledgeBase, StoreError
-from everlog.cli.recompute import recompute, wrong_snapshot, wrong_statistics
 from everlog.engine.multiset import Counts
 from everlog.engine.state import State
 from everlog.kb.change import ChangedRelations
 from everlog.kb.history import changes
+from everlog.kb.recompute import recompute, wrong_snapshot, wrong_statistics
 from everlog.kb.saving import append
 from everlog.lang.terms import text_of, value_of
 from everlog.store import Store, begin, compaction, loading, steps
@@ -40,13 +40,6 @@ path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .
 end(?x) :- edge(_, ?x), ~edge(?x, _) .
 three(?x, ?y, ?z) :- edge(?x, ?y), edge(?y, ?z) .
 """
-
-
-class Silent:
-    """Listener that ignores all rounds."""
-
-    def round_done(self, event: object) -> None:
-        pass
 
 
 def facts_of(state: State, part: str) -> set[Fact]:
@@ -100,7 +93,7 @@ def check_store(path: Path) -> None:
     assert verify(store) == []
     state = loading.state_in_tables(store)
     assert wrong_statistics(store, state) == wrong_snapshot(store, state) == []
-    assert recompute(store, state, None, Silent()) == []  # type: ignore[arg-type]
+    assert recompute(store, state) == []
 
 
 def rows_of(facts: Iterable[Fact]) -> dict[Any, list[tuple[Any, ...]]]:

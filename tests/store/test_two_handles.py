@@ -26,7 +26,7 @@ from hypothesis.stateful import (
 
 import everlog
 from everlog import KnowledgeBase, StoreError
-from everlog.cli.recompute import recompute
+from everlog.kb.recompute import recompute
 from everlog.store import Store, compaction, loading
 from everlog.store import states as snapshots
 from everlog.store.compaction import compact
@@ -55,11 +55,6 @@ class Handle:
     version: int
     edges: set[Edge] = field(default_factory=set)
     saved: frozenset[Edge] = frozenset()
-
-
-class Silent:
-    def round_done(self, event: object) -> None:
-        """Ignore the event."""
 
 
 class TwoHandles(RuleBasedStateMachine):
@@ -189,7 +184,7 @@ class TwoHandles(RuleBasedStateMachine):
     def verify(self) -> None:
         store = Store.open(self.path)
         assert verify(store) == []
-        assert recompute(store, state_in_tables(store), None, Silent()) == []  # type: ignore[arg-type]
+        assert recompute(store, state_in_tables(store)) == []
 
 
 @pytest.mark.slow

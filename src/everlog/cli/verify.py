@@ -34,7 +34,9 @@ def command(console: Console, store: str, rules: str | None, quick: bool, limits
     """
     progress = console.progress
     begun = time.monotonic()
-    from everlog.cli.recompute import opened_tables, recompute, wrong_snapshot, wrong_statistics
+    from everlog.kb.recompute import recompute, wrong_snapshot, wrong_statistics
+    from everlog.kb.stores import with_state
+    from everlog.reasoning.statistics import Listener
     from everlog.store.loading import state_in_tables
     from everlog.store.store import Store
     from everlog.store.verify import damaged_snapshots, verify_tables
@@ -50,11 +52,11 @@ def command(console: Console, store: str, rules: str | None, quick: bool, limits
     _stop_if_any(wrong_snapshot(opened, state), store, _remove(opened))
     if not quick:
         progress.phase("reason")
-        _stop_if_any(recompute(opened, state, rules, progress, **limits), store)
+        _stop_if_any(recompute(opened, state, rules, Listener(progress.round_done), **limits), store)
     progress.close()
     files = counted(len(opened.files()) + len(opened.term_files()), "file")
     echo(f"version {opened.version}: {files}, all as the log says")
-    facts = (opened_tables(opened, state).state() if state.generated else state).facts.count
+    facts = (with_state(opened, opened.info(), state).state() if state.generated else state).facts.count
     if not quick:
         echo(f"{facts:,} facts follow from {state.explicit.count:,} explicit ones, as stored")
     seconds = time.monotonic() - begun

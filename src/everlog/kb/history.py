@@ -7,29 +7,19 @@ from functools import lru_cache, reduce
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-
 from everlog.analysis.check import check
 from everlog.analysis.given import KINDS
 from everlog.analysis.predicates import Names
-from everlog.engine.dictionary import Dictionary
 from everlog.engine.difference import by_sign
-from everlog.engine.tables import ids_among
 from everlog.kb.change import Change, ChangedRelations
 from everlog.kb.generated import generated_changes
 from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.statistics import UpdateStatistics
 from everlog.store import Store, Version, VersionInfo
-from everlog.store.codec import change_of, ids_of
-from everlog.store.states import mapped_terms
+from everlog.store.codec import change_of
+from everlog.store.loading import terms_of_rows
 from everlog.store.store import UPDATES
-
-NEAR = 300
-"""Maximum number of updates between a version and a snapshot from which its terms are read, instead of from
-the tables.
-"""
 
 
 def changes(path: str | Path, from_version: Version, to_version: Version | None = None) -> Change:
@@ -60,7 +50,7 @@ def changes_in(store: Store, from_version: int, to_version: int | None = None) -
     info = store.info(to_version)
     rows = store.changes(from_version, info.version)
     found = generated_changes(store, from_version, info.version, rows)
-    dictionary = _dictionary_for(store, rows, max(from_version, 0), info.version) if found is None else found.dictionary
+    dictionary = terms_of_rows(store, rows, max(from_version, 0), info.version) if found is None else found.dictionary
     change = change_of(rows, dictionary)
     parts = [*by_sign(change.holds), *by_sign(change.explicit)]
     if found is not None:
@@ -98,20 +88,3 @@ def known_in(info: VersionInfo) -> list[Predicate]:
 def _predicates_of(rules: str) -> tuple[Predicate, ...]:
     """The predicates of the rules of a version."""
     return check(parse_stored(rules, "rules")).predicates
-
-
-def _dictionary_for(store: Store, rows: pa.Table, *versions: int) -> Dictionary:
-    """A dictionary with the terms that rows use; each term is in one of the versions.
-
-    That of a snapshot costs nothing; otherwise the terms are read from the tables.
-    """
-    ids = np.unique(np.concatenate([rows.column(name).drop_null().to_numpy() for name in ids_among(rows.column_names)]))
-    snapshot = store.nearest_snapshot(versions[-1], within=NEAR)
-    known = None if snapshot is None else mapped_terms(snapshot)
-    if known is not None and (ids_of(known, ids) >= 0).all():
-        return known
-    found = Dictionary(salt=store.info(versions[-1]).salt)
-    for version in versions:
-        for texts in store.terms_of(ids, version).column("text").chunks:
-            found.encode(texts)
-    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from everlog.engine.state import State
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.saving import StoreHandle
 from everlog.lang.codes import Code
@@ -12,7 +13,7 @@ from everlog.lang.errors import StoreError
 from everlog.lang.parser import parse_stored
 from everlog.reasoning.equality import Equality
 from everlog.reasoning.statistics import Statistics, StratumStatistics
-from everlog.store import Store, Version
+from everlog.store import Store, Version, VersionInfo
 from everlog.store.loading import load
 from everlog.store.states import without_snapshot
 
@@ -50,13 +51,20 @@ def open(path: str | Path | Store, version: Version | None = None, **options: An
         kb.declare(info.prefixes)
         return kb
     state = snapshot.state
-    listed = KnowledgeBase.restored(program, state, statistics, **how).listed() if state.generated else state
+    listed = with_state(store, info, state).listed() if state.generated else state
     kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, info.statistics, **options)
     kb.is_saved(
         StoreHandle.at(store.path, info.version, info.writer, without_snapshot(snapshot.state.uncounted()), kb.program)
     )
     kb.declare(info.prefixes)
     return kb
+
+
+def with_state(store: Store, info: VersionInfo, state: State) -> KnowledgeBase:
+    """A knowledge base with the rules of a version and a state, with the options of the one that made the version."""
+    statistics = statistics_of(info.statistics)
+    program = parse_stored(info.rules, f"{store.path} (rules of version {info.version})")
+    return KnowledgeBase.restored(program, state, statistics, **how_made(statistics))
 
 
 def how_made(statistics: Statistics) -> dict[str, Any]:

@@ -5,21 +5,30 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+
+from everlog.engine.dictionary import Dictionary
 from everlog.engine.difference import applied
 from everlog.engine.multiset import Counts
 from everlog.engine.state import State
+from everlog.engine.tables import ids_among
 from everlog.lang.syntax import Predicate
-from everlog.store.codec import COUNTED, change_of, counts_of, dictionary_of, state_of
-from everlog.store.states import SnapshotState, mapped_state, without_snapshot, write_change, write_whole
+from everlog.store.codec import COUNTED, change_of, counts_of, dictionary_of, ids_of, state_of
+from everlog.store.states import SnapshotState, mapped_state, mapped_terms, without_snapshot, write_change, write_whole
 from everlog.store.store import negated
 
 if TYPE_CHECKING:
-    from everlog.engine.dictionary import Dictionary
     from everlog.store import Snapshot, VersionInfo
     from everlog.store.store import Store
 
 FACTS_AN_UPDATE = 300
 """Number of facts that are read from the tables in the time that reading the changes of one version takes."""
+
+NEAR = 300
+"""Maximum number of updates between a version and a snapshot from which its terms are read, instead of from
+the tables.
+"""
 
 log = logging.getLogger(__name__)
 
@@ -88,3 +97,20 @@ def stored_counts(store: Store, dictionary: Dictionary) -> tuple[Counts, Counts]
     """The sums of the counters in the rows of the newest version, whether or not they are right."""
     batches = [batch for table in store.sums() for batch in table.combine_chunks().to_batches()]
     return counts_of(batches, dictionary, "nr"), counts_of(batches, dictionary, "rec")
+
+
+def terms_of_rows(store: Store, rows: pa.Table, *versions: int) -> Dictionary:
+    """A dictionary with the terms that rows use; each term is in one of the versions.
+
+    That of a snapshot costs nothing; otherwise the terms are read from the tables.
+    """
+    ids = np.unique(np.concatenate([rows.column(name).drop_null().to_numpy() for name in ids_among(rows.column_names)]))
+    snapshot = store.nearest_snapshot(versions[-1], within=NEAR)
+    known = None if snapshot is None else mapped_terms(snapshot)
+    if known is not None and (ids_of(known, ids) >= 0).all():
+        return known
+    found = Dictionary(salt=store.info(versions[-1]).salt)
+    for version in versions:
+        for texts in store.terms_of(ids, version).column("text").chunks:
+            found.encode(texts)
+    return found

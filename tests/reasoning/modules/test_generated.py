@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 import everlog
 from everlog import KnowledgeBase
-from everlog.cli.progress import Progress
-from everlog.cli.recompute import recompute, wrong_snapshot, wrong_statistics
 from everlog.cli.stats import collect
 from everlog.engine.closed import Closed
+from everlog.kb.recompute import recompute, wrong_snapshot, wrong_statistics
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate
 from everlog.query import ordered
@@ -73,7 +72,7 @@ def findings(path: Path) -> list[str]:
         *verify(store),
         *wrong_statistics(store, state),
         *wrong_snapshot(store, state),
-        *recompute(store, state, None, Progress()),
+        *recompute(store, state),
     ]
 
 

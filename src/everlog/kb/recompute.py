@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from everlog.cli.progress import Progress
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.difference import Difference, applied, counts_changed, state_of_rows
 from everlog.engine.factset import FactSet
 from everlog.engine.state import State
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.saving import StoreHandle
-from everlog.kb.stores import how_made, statistics_of
+from everlog.kb.stores import how_made, statistics_of, with_state
 from everlog.lang.parser import parse_file, parse_stored
 from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom, Constant, Predicate
@@ -24,13 +23,6 @@ from everlog.store.store import Store
 
 SHOWN = 5
 """Maximum number of facts that a finding names."""
-
-
-def opened_tables(store: Store, state: State) -> KnowledgeBase:
-    """The newest version of a store by its tables, including facts that they do not list."""
-    info = store.info()
-    program, statistics = parse_stored(info.rules, f"{store.path} (rules)"), statistics_of(info.statistics)
-    return KnowledgeBase.restored(program, state, statistics, **how_made(statistics))
 
 
 def wrong_statistics(store: Store, state: State) -> list[str]:
@@ -44,7 +36,7 @@ def wrong_statistics(store: Store, state: State) -> list[str]:
 
 def _facts(store: Store, state: State) -> FactSet:
     """All facts of the newest version, including those that the tables do not list."""
-    return opened_tables(store, state).state().facts if state.generated else state.facts
+    return with_state(store, store.info(), state).state().facts if state.generated else state.facts
 
 
 def wrong_snapshot(store: Store, state: State) -> list[str]:
@@ -72,7 +64,7 @@ def _wrong_graphs(store: Store, held: SnapshotState, facts: FactSet) -> list[str
     """Findings about graphs in a snapshot that stand for a wrong number of facts."""
     if held.known() is None:
         return []
-    kb = opened_tables(store, held.state)
+    kb = with_state(store, store.info(), held.state)
     kb.adopt(held.state, StoreHandle.at(store.path, store.version, store.info().writer, held))
     found = kb.facts_with_hidden()
     counts = ((p, len(found.relation(p)), len(facts.relation(p))) for p in kb.program.external)
@@ -95,16 +87,18 @@ def _renumbered(snapshot: State, dictionary: Dictionary) -> State | None:
     return state_of_rows(dictionary, explicit, rows, (nr, rec), snapshot.generated)
 
 
-def recompute(store: Store, state: State, rules: str | None, progress: Progress, **limits: Any) -> list[str]:
+def recompute(
+    store: Store, state: State, rules: str | None = None, progress: Listener | None = None, **limits: Any
+) -> list[str]:
     """Findings about stored facts that differ from those derived again from the explicit facts, within limits."""
     info = store.info()
     program = parse_file(rules) if rules is not None else parse_stored(info.rules, f"{store.path} (rules)")
     maintain: Maintain = "none" if state.nr is None or rules is not None else "dredc"
     statistics = statistics_of(info.statistics)
     if rules is not None and state.generated:
-        state = opened_tables(store, state).listed()
+        state = with_state(store, store.info(), state).listed()
     kb = KnowledgeBase.restored(program, state, statistics, maintain=maintain, **how_made(statistics), **limits)
-    kb.materialise(fresh=True, progress=Listener(progress.round_done))
+    kb.materialise(fresh=True, progress=progress)
     found = kb.stored(state.generated)
     stored = applied(state, Difference(), dictionary=found.dictionary)
     wrong = _differences(found.dictionary, found.rows, stored.rows, "facts that follow", "facts stored")
