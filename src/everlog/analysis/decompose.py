@@ -104,7 +104,8 @@ def decompose(stratum: Stratum, sizes: Mapping[Predicate, int] | None = None) ->
 
 
 def parts_of(stratum: Stratum) -> tuple[Stratum, ...]:
-    """The stratum split into strata of which each is nonrecursive, decomposes, or has no component that does.
+    """The stratum split into strata, each of which is nonrecursive, decomposes, or has only components that do not
+    decompose.
 
     They have to be evaluated in this order. Predicates that do not depend on each other stay together, so that there
     are few strata. A stratum with special modules is left as it is.

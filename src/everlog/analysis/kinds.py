@@ -26,7 +26,7 @@ Masks = dict[Predicate, Kinds]
 
 @dataclass(frozen=True)
 class _Clash:
-    """A term of an atom that no fact can match; ``other`` is another atom with it, if it is a variable."""
+    """A term with which an atom matches no fact; ``other`` is another atom with the term, if it is a variable."""
 
     atom: Atom
     at: int

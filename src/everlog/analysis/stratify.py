@@ -151,7 +151,7 @@ def _level(component: Component, graph: Dependencies, number: Mapping[Predicate,
 
 
 def _height(component: Component, graph: Dependencies, number: Mapping[Predicate, int]) -> int:
-    """The lowest level of a component that is not below what it depends on, and above what it negates."""
+    """The minimum level of a component: not below its dependencies, and above the predicates that it negates."""
     inside = set(component)
     beside = [number[other] for each in component for other in graph.positive[each] if other not in inside]
     below = [number[other] + 1 for each in component for other in graph.negative[each]]

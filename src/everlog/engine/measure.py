@@ -1,4 +1,4 @@
-"""Measuring a join on a few of its bindings before it is run: averages over a relation miss what is skewed."""
+"""Measuring a join on a few of its bindings before it is run, since averages over a relation hide skew."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ class Local(NamedTuple):
 
 @dataclass(frozen=True)
 class Reach:
-    """A directed graph with what each of its vertices reaches.
+    """A directed graph with the set of vertices that each of its vertices reaches.
 
     >>> graph = Reach.of(np.array([1, 2, 5]), np.array([2, 3, 5]))
     >>> graph.pairs, graph.reaches(np.array([1, 3]), np.array([3, 1])).tolist()

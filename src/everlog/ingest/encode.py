@@ -22,7 +22,7 @@ _CHECK_SALT = 0x5EED
 """The salt of the second hash, which tells texts with the same id apart."""
 
 _MOST_REMEMBERED = 1 << 22
-"""Terms after which an encoder forgets what it has seen."""
+"""Number of terms after which an encoder clears its table of known terms."""
 
 
 class EncodedBlock(NamedTuple):

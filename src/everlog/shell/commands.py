@@ -171,7 +171,7 @@ TYPED: Mapping[str, str] = {
     "? path(a, ?x)": "ask: all values that make it true",
     "@prefix ex: <http://e.org/> .": "let ex:name stand for an IRI",
 }
-"""Inputs that are not commands, with what they do."""
+"""The kinds of input other than commands, with their effect."""
 
 COMMANDS: Mapping[str, Command] = {
     ":explain": Command(":explain FACT", "why a fact holds, or each answer to a query, or why not", Session.explain),

@@ -109,7 +109,7 @@ def commit(
 
 @dataclass(frozen=True)
 class _TableChange:
-    """The contents of a table before a commit, and what the commit changes of them."""
+    """The contents of a table before a commit, with the changes of the commit."""
 
     before: Contents
     columns: Sequence[str]

@@ -86,7 +86,7 @@ def damaged(path: Path, what: str) -> StoreError:
 
 
 def checks_of(path: Path) -> str:
-    """The checksums of a file's footer and of what is between its pages and its footer."""
+    """The checksums of a file's footer and of the bytes between its pages and its footer."""
     return _of_footer(path) + _before_footer(path, pq.read_metadata(path))
 
 
@@ -106,7 +106,7 @@ def _of_footer(path: Path) -> str:
 
 
 def _before_footer(path: Path, footer: pq.FileMetaData) -> str:
-    """The checksum of what is between the pages of a file and its footer."""
+    """The checksum of the bytes between the pages of a file and its footer."""
     start = max((_end_of(footer.row_group(group)) for group in range(footer.num_row_groups)), default=0)
     with path.open("rb") as file:
         size = file.seek(0, 2)

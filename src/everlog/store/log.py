@@ -1,4 +1,4 @@
-"""Reading the log of a Delta table: versions, active files, what a commit said.
+"""Reading the log of a Delta table: versions, active files, metadata of commits.
 
 A commit's own metadata is read from its log entry: delta-rs' ``history`` numbers the entries
 wrongly for a table loaded at an older version (measured with 1.6).

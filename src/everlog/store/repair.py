@@ -47,7 +47,7 @@ def refuse_damage(layout: StoreLayout) -> None:
 
 
 def _damaged(layout: StoreLayout) -> Iterator[tuple[Path, str]]:
-    """The logs that are damaged, each with what is wrong with it."""
+    """The damaged logs, each with a description of the damage."""
     for table in (layout.facts, layout.terms):
         if (newest := newest_listed(table)) is None:
             continue

@@ -96,7 +96,7 @@ def read(directory: Path, version: int, identity: str) -> Snapshot | None:
 
 
 def damage(directory: Path) -> Iterator[tuple[Path, str]]:
-    """The snapshots that are damaged, each with what is wrong with it."""
+    """The damaged snapshots, each with a description of the damage."""
     for path in sorted(directory.glob("v*-*")):
         try:
             _open(path, _manifest(path))

@@ -199,7 +199,7 @@ class Transaction:
         closures: Sequence[dict[str, Any]] | None = None,
         modules: bool | None = None,
     ) -> int:
-        """Commit what was added as the next version, all or nothing, and return its number.
+        """Commit the added files as the next version, all or nothing, and return its number.
 
         ``salt`` is that of the ids: the base's if not given, 0 where the base's terms are replaced. ``positions``
         are those of streams that advanced; others stay, unless everything is replaced. ``closures`` are the
