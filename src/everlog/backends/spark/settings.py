@@ -36,15 +36,14 @@ class SparkSettings:
     def explained(self, plan: StratumPlan) -> StratumPlan:
         """The plan with the reasons of the thresholds that apply only when it runs.
 
-                >>> from everlog.analysis.check import check
-                >>> from everlog.analysis.stratify import stratify
-                >>> from everlog.lang.parser import parse_program
-                >>> from everlog.backends.executors import worker_limit
-        from everlog.backends.spark.plans import plan_of
-                >>> text = "p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) ."
-                >>> plan = plan_of(stratify(check(parse_program(text))).strata[0], {})
-                >>> SparkSettings().explained(plan).reasons[-1]
-                'finished in one task if all of its facts fit there (spark-local-finish 4,000,000)'
+        >>> from everlog.analysis.check import check
+        >>> from everlog.analysis.stratify import stratify
+        >>> from everlog.lang.parser import parse_program
+        >>> from everlog.backends.spark.plans import plan_of
+        >>> text = "p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) ."
+        >>> plan = plan_of(stratify(check(parse_program(text))).strata[0], {})
+        >>> SparkSettings().explained(plan).reasons[-1]
+        'finished in one task if all of its facts fit there (spark-local-finish 4,000,000)'
         """
         reasons = []
         if plan.kind in ("rounds", "loop"):
