@@ -25,7 +25,7 @@ from everlog.lang.syntax import Predicate
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation, nonrecursive_counts, recursive_counts, with_trace
 from everlog.reasoning.names import Algorithm
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from everlog.reasoning.update import update
 
 ALGORITHMS: tuple[Algorithm, ...] = ("counting", "dred", "fbf", "dredc", "bfc", "auto")
@@ -88,7 +88,7 @@ class Setting:
         self.seconds: dict[str, float] = {}
         explicit = self.encoded(facts)
         began = time.perf_counter()
-        results, statistics = seminaive(self.engine(), self.program, explicit)
+        results, statistics = close_strata(self.engine(), self.program, explicit)
         self.bare = Materialisation(explicit, results.settled(), instances=statistics.instances)
         self.seconds["first"] = time.perf_counter() - began
         began = time.perf_counter()

@@ -14,8 +14,9 @@ from everlog.analysis.stratify import Stratum
 from everlog.engine.algebra import AnyEngine, AnyFactSet, Observer, Repairing, TooLargeError, Way
 from everlog.engine.factset import as_local
 from everlog.reasoning.modules.kinds import implementation
-from everlog.reasoning.modules.loops import close_in_rounds
+from everlog.reasoning.modules.loops import close_with_modules
 from everlog.reasoning.rule_sets import rule_sets
+from everlog.reasoning.seminaive import close_by_rules, found_at_once
 
 
 def close(
@@ -62,19 +63,17 @@ def plain_way(engine: AnyEngine, stratum: Stratum) -> Way:
 class Rounds:
     """Ordinary rules, matched in rounds (journal paper, Algorithm 1), and modules that depend on them or on each other
     (thesis, Algorithm 6).
-
-    The facts found in one round are the changes of the next, so each instance of a rule is considered exactly once. A
-    rule none of whose body predicates changed is not touched. Cost: one match per instance, and per round the new
-    facts, sorted or in bitmaps.
     """
 
     engine: AnyEngine
     stratum: Stratum
 
     def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> AnyFactSet:
-        rules, given = rule_sets(self.stratum), explicit.restricted(self.stratum.predicates)
-        new = given.extended(self.engine.match(rules.nonrecursive, facts, facts).facts(without=given))  # Alg. 1, l. 3
-        return close_in_rounds(self.engine, self.stratum.special, rules.recursive, facts, new, observer)
+        engine, rules, given = self.engine, rule_sets(self.stratum), explicit.restricted(self.stratum.predicates)
+        if not self.stratum.special:
+            return close_by_rules(engine, rules, facts, given, observer)
+        new = found_at_once(engine, rules, facts, given)
+        return close_with_modules(engine, self.stratum.special, rules.recursive, facts, new, observer)
 
     def repair(self, update: Repairing) -> None:
         update.by_algorithm()

@@ -27,8 +27,8 @@ from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate, Program, Rule
-from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, RoundEvent
+from everlog.reasoning.strata import close_strata
 from tests.analysis.recursions import DERIVED, recursions
 from tests.backends.spark.reasoning import setup
 from tests.oracle import naive
@@ -78,7 +78,7 @@ def test_rounds_give_what_follows(
         on_spark.engine.settings = ALL_IN_ROUNDS
         events: list[RoundEvent] = []
         given = on_spark.facts(facts)
-        found, statistics = seminaive(on_spark.engine, on_spark.program, given, Listener(events.append))
+        found, statistics = close_strata(on_spark.engine, on_spark.program, given, Listener(events.append))
         assert on_spark.listed(found) == naive.materialise(program, facts)
     assert statistics.instances == expected.instances
     assert len(events) == statistics.rounds > 2
@@ -116,7 +116,7 @@ def test_facts_that_rules_join_meet(spark: Any, tmp_path: Path, caplog: pytest.L
         on_spark.engine.settings = ALL_IN_ROUNDS
         (stratum,) = on_spark.program.strata
         given, listener = on_spark.facts(facts), Listener(at_most(40, events))
-        found, statistics = seminaive(on_spark.engine, on_spark.program, given, listener)
+        found, statistics = close_strata(on_spark.engine, on_spark.program, given, listener)
         known = naive.materialise(program, facts)
         assert on_spark.listed(found) == known
     assert any(": rounds: facts that a rule joins" in record.message for record in caplog.records)
@@ -231,7 +231,7 @@ def test_limits_count_in_rounds(spark: Any, tmp_path: Path) -> None:
         limits.max_facts = 60
         engine = SparkEngine(on_spark.space, limits=limits, settings=ALL_IN_ROUNDS)
         with pytest.raises(LimitError):
-            seminaive(engine, on_spark.program, on_spark.facts(TREE))
+            close_strata(engine, on_spark.program, on_spark.facts(TREE))
 
 
 @settings(max_examples=30)
