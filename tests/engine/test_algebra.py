@@ -154,6 +154,20 @@ def test_engines_refuse_foreign_facts(call: Callable[[Any, Any, Any], Any]) -> N
         call(SparkEngine(NO_SPACE), frames(), local())
 
 
+@pytest.mark.parametrize("operation", FACT_OPERATIONS)
+@pytest.mark.parametrize("none", [NONE, FrameSet(NO_SPACE)], ids=["local", "Spark"])
+def test_no_facts_do_not_combine_with_what_is_no_set(operation: Callable[[Any, Any], Any], none: Any) -> None:
+    with pytest.raises(TypeError, match="object"):
+        operation(none, object())
+
+
+@pytest.mark.parametrize("operation", [*COUNT_OPERATIONS, lambda a, b: a.counted(b)])
+@pytest.mark.parametrize("none", [NO_COUNTS, FrameCounts(NO_SPACE)], ids=["local", "Spark"])
+def test_no_counts_do_not_combine_with_what_is_no_set(operation: Callable[[Any, Any], Any], none: Any) -> None:
+    with pytest.raises(TypeError, match="object"):
+        operation(none, object())
+
+
 @pytest.mark.parametrize("facts", [local(), frames()], ids=["local", "Spark"])
 def test_no_facts_combine_with_every_implementation(facts: Any) -> None:
     assert NONE | facts is facts
