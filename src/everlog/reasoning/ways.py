@@ -6,7 +6,7 @@ Plain ways repair a stratum by the algorithm of the update.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from everlog.analysis.modules.module import SpecialModule
@@ -27,27 +27,14 @@ def close(
     observer: Observer,
     without: Collection[str] = (),
 ) -> AnyFactSet:
-    """Add to ``facts`` those that a stratum derives, its explicit facts included, by the best way that is not too
-    large.
+    """Add to ``facts`` those that a stratum derives, its explicit facts included, by the way that the engine chooses.
+
+    If that turns out to be too large, the engine chooses again without it.
     """
-
-    def choose(without: Collection[str]) -> Way:
-        return engine.way(stratum, facts, explicit, without) or plain_way(engine, stratum)
-
-    return close_by(choose, facts, explicit, observer, without)
-
-
-def close_by(
-    choose: Callable[[Collection[str]], Way],
-    facts: AnyFactSet,
-    explicit: AnyFactSet,
-    observer: Observer,
-    without: Collection[str] = (),
-) -> AnyFactSet:
-    """Close by the way that ``choose`` returns; if it turns out to be too large, by one that is chosen without it."""
     while True:
+        way = engine.way(stratum, facts, explicit, without) or plain_way(engine, stratum)
         try:
-            return choose(without).close(facts, explicit, observer)
+            return way.close(facts, explicit, observer)
         except TooLargeError as error:
             without = (*without, error.way)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -160,11 +160,11 @@ def test_a_long_recursion_keeps_few_files(spark: Any, tmp_path: Path) -> None:
         assert plan_of(stratum, {}).kind == "rounds"
         events: list[tuple[int, int]] = []
         observer = at_most(3 * length, events)
-        found = close_in_rounds(on_spark.space, stratum.recursive, (P,), given, slices=2, after_round=observer)
+        found = close_in_rounds(on_spark.space, stratum.recursive, (P,), given, slices=2, observer=observer)
         listed = on_spark.listed(FrameSet.of(on_spark.space, found.stored))
         known = naive.materialise(program, facts)
         assert listed[P] == known[P]
-        numbers = [number for number, _ in events]
+        numbers = [*accumulate(new for new, _ in events)]
         assert numbers == [*range(1, len(listed[P]) + 1), len(listed[P])], "the last fact is derived again"
         assert found.instances == sum(instances for _, instances in events)
         assert found.instances == counted(stratum.recursive, [P], known)
@@ -184,7 +184,7 @@ def test_a_slice_may_have_nothing_when_facts_come_from_a_home(spark: Any, tmp_pa
         assert isinstance(given, FrameSet)
         events: list[tuple[int, int]] = []
         observer = at_most(20, events)
-        found = close_in_rounds(on_spark.space, program.rules, (P,), given, slices=32, after_round=observer)
+        found = close_in_rounds(on_spark.space, program.rules, (P,), given, slices=32, observer=observer)
         listed = on_spark.listed(FrameSet.of(on_spark.space, found.stored))
     known = naive.materialise(program, facts)
     assert listed == {P: known[P]}
