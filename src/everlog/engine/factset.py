@@ -12,7 +12,7 @@ from everlog.lang.syntax import Predicate
 
 class FactSet(Mapping[Predicate, Relation]):
     """A mapping from predicates to relations that are not empty; implements
-    :class:`~everlog.engine.algebra.AnyFactSet`. Whoever makes a set may give the number of its facts.
+    :class:`~everlog.engine.algebra.AnyFactSet`. ``count`` is the number of facts, if the caller knows it.
 
     >>> edge = Predicate("edge", 2)
     >>> facts = FactSet({edge: Relation.from_columns([[1], [2]])})
