@@ -18,6 +18,7 @@ from everlog.analysis.stratify import Kind, stratify
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
+from everlog.engine.plan import BY_COST, GIVEN_FIRST
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
@@ -25,7 +26,7 @@ from everlog.lang.syntax import Predicate
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation, nonrecursive_counts, recursive_counts, with_trace
 from everlog.reasoning.names import Algorithm
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from everlog.reasoning.update import update
 
 ALGORITHMS: tuple[Algorithm, ...] = ("counting", "dred", "fbf", "dredc", "bfc", "auto")
@@ -88,7 +89,7 @@ class Setting:
         self.seconds: dict[str, float] = {}
         explicit = self.encoded(facts)
         began = time.perf_counter()
-        results, statistics = seminaive(self.engine(), self.program, explicit)
+        results, statistics = close_strata(self.engine(), self.program, explicit)
         self.bare = Materialisation(explicit, results.settled(), instances=statistics.instances)
         self.seconds["first"] = time.perf_counter() - began
         began = time.perf_counter()
@@ -106,7 +107,7 @@ class Setting:
 
     def engine(self, limit: float | None = None) -> Engine:
         """An engine that stops with an error after ``limit`` seconds."""
-        return Engine(self.universe, {}, limits=limits_of(limit), given_first=self.heads_first)
+        return Engine(self.universe, {}, limits=limits_of(limit), leads=GIVEN_FIRST if self.heads_first else BY_COST)
 
     def state(self, column: str) -> Materialisation:
         return self.traced if column == "counting" else self.counted if column in COUNTED else self.bare

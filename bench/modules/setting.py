@@ -22,7 +22,7 @@ from everlog.lang.parser import parse_program
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation, with_counters
 from everlog.reasoning.modules.kinds import with_modules
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from everlog.reasoning.update import update
 
 Form = Literal["standard", "plain", "compact"]
@@ -85,7 +85,7 @@ class Setting:
         engine = self.engine(limit)
 
         def materialise() -> State:
-            facts, statistics = seminaive(engine, self.program, self.explicit)
+            facts, statistics = close_strata(engine, self.program, self.explicit)
             compact = [(p, r) for p, r in facts.items() if self.form == "plain" and r.base is not None]
             kept = Materialisation(self.explicit, facts.settled(), instances=statistics.instances)
             return State(kept, FactSet({p: relation.plain() for p, relation in compact}))

@@ -53,14 +53,14 @@ def same_generation(session: SparkSession, arcs: DataFrame, work: Path, finish: 
     from everlog.backends.spark.factset import FrameSet
     from everlog.backends.spark.settings import SparkSettings
     from everlog.backends.spark.workspace import Workspace
-    from everlog.reasoning.seminaive import seminaive
+    from everlog.reasoning.strata import close_strata
     from everlog.store.names import HashedNames
 
     program = _program(SAME_GENERATION, modules=False)
     space = Workspace(session, work, HashedNames(program.program.predicates), 2)
     settings = SparkSettings(local_finish=IN_ONE_TASK if finish else 0)
     explicit = FrameSet.of(space, space.store(arcs.selectExpr(f"{space.names.id(E)} as predicate", "c0", "c1")))
-    facts, _ = seminaive(SparkEngine(space, settings=settings), program, explicit)
+    facts, _ = close_strata(SparkEngine(space, settings=settings), program, explicit)
     assert isinstance(facts, FrameSet)
     return facts.frame([P]).select("c0", "c1")
 

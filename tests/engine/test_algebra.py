@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from everlog.backends.lookup.engine import LookUpEngine
@@ -18,9 +19,10 @@ from everlog.backends.spark.watched import WatchedSparkEngine
 from everlog.backends.spark.workspace import Stored
 from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet, AnyMatches, AnyProofs
 from everlog.engine.factset import NONE, FactSet
+from everlog.engine.keys import layout_for
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine, Matches, Proofs
-from everlog.engine.multiset import NO_COUNTS, Counts
+from everlog.engine.multiset import NO_COUNTS, Counts, Multiset
 from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate
@@ -154,6 +156,20 @@ def test_engines_refuse_foreign_facts(call: Callable[[Any, Any, Any], Any]) -> N
         call(SparkEngine(NO_SPACE), frames(), local())
 
 
+@pytest.mark.parametrize("operation", FACT_OPERATIONS)
+@pytest.mark.parametrize("none", [NONE, FrameSet(NO_SPACE)], ids=["local", "Spark"])
+def test_no_facts_do_not_combine_with_what_is_no_set(operation: Callable[[Any, Any], Any], none: Any) -> None:
+    with pytest.raises(TypeError, match="object"):
+        operation(none, object())
+
+
+@pytest.mark.parametrize("operation", [*COUNT_OPERATIONS, lambda a, b: a.counted(b)])
+@pytest.mark.parametrize("none", [NO_COUNTS, FrameCounts(NO_SPACE)], ids=["local", "Spark"])
+def test_no_counts_do_not_combine_with_what_is_no_set(operation: Callable[[Any, Any], Any], none: Any) -> None:
+    with pytest.raises(TypeError, match="object"):
+        operation(none, object())
+
+
 @pytest.mark.parametrize("facts", [local(), frames()], ids=["local", "Spark"])
 def test_no_facts_combine_with_every_implementation(facts: Any) -> None:
     assert NONE | facts is facts
@@ -182,3 +198,12 @@ def test_no_counts_combine_with_every_implementation(counts: Any, facts: Any) ->
 def test_numbers_that_are_subtracted_from_none_are_negative() -> None:
     (piece,) = (NO_COUNTS - FrameCounts.once_each(frames())).pieces
     assert piece.sign == -1
+
+
+def test_numbers_that_lie_elsewhere_are_listed_with_what_was_added() -> None:
+    layout = layout_for(1, 9)
+    elsewhere = Multiset.counted(layout, np.array([3, 5, 3]))
+    changed = Multiset(layout, base=elsewhere) + Multiset.counted(layout, np.array([4, 5]))
+    keys, weights = (changed - Multiset.counted(layout, np.array([3, 3]))).whole()
+    assert (keys.tolist(), weights.tolist()) == ([4, 5], [1, 2])
+    assert (elsewhere - Multiset(layout, base=elsewhere)).is_zero

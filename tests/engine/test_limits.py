@@ -20,7 +20,7 @@ from everlog.engine.rules import RuleSet
 from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 
 CLOSURE = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
 PAIRS = "pair(?x, ?y, ?z) :- edge(?x, _), edge(_, ?y), edge(?z, ?z) ."
@@ -51,7 +51,7 @@ def test_cancelling_acts_between_blocks(text: str) -> None:
         answers = after(calls)
         engine = Engine(60, {}, limits=Limits(cancelled=lambda answers=answers: next(answers)), block=16, threads=1)  # type: ignore[misc]
         with pytest.raises(LimitError, match="cancelled"):
-            seminaive(engine, program(text), chain(60))
+            close_strata(engine, program(text), chain(60))
         done.append(next(answers))
     assert all(done)
 
@@ -59,26 +59,26 @@ def test_cancelling_acts_between_blocks(text: str) -> None:
 def test_a_deadline_in_the_past() -> None:
     engine = Engine(60, {}, limits=Limits(deadline=time.monotonic() - 1))
     with pytest.raises(LimitError, match="time allowed"):
-        seminaive(engine, program(CLOSURE), chain(60))
+        close_strata(engine, program(CLOSURE), chain(60))
 
 
 @pytest.mark.parametrize("block", [16, 1 << 20])
 def test_max_facts_is_exact_at_the_end(block: int) -> None:
     """A materialisation with exactly the maximum number of facts passes; with a maximum of one fewer it fails."""
-    facts, statistics = seminaive(Engine(20, {}, block=block), program(CLOSURE), chain(20))
+    facts, statistics = close_strata(Engine(20, {}, block=block), program(CLOSURE), chain(20))
     assert facts.count == statistics.facts
     limits = Limits(max_facts=statistics.facts)
-    assert seminaive(Engine(20, {}, limits=limits, block=block), program(CLOSURE), chain(20))[1].facts == facts.count
+    assert close_strata(Engine(20, {}, limits=limits, block=block), program(CLOSURE), chain(20))[1].facts == facts.count
     limits = Limits(max_facts=statistics.facts - 1)
     with pytest.raises(LimitError, match=f"more than {facts.count - 1}"):
-        seminaive(Engine(20, {}, limits=limits, block=block), program(CLOSURE), chain(20))
+        close_strata(Engine(20, {}, limits=limits, block=block), program(CLOSURE), chain(20))
 
 
 def test_max_facts_stops_long_before_the_end() -> None:
     """27 million triples would follow; a few blocks are enough to see that it is too many."""
     engine = Engine(300, {}, limits=Limits(max_facts=10_000), block=1024)
     with pytest.raises(LimitError):
-        seminaive(engine, program(PAIRS), chain(300))
+        close_strata(engine, program(PAIRS), chain(300))
     assert engine.work.instances["forward"] < 1_000_000
 
 

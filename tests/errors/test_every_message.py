@@ -29,7 +29,6 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
         "expected an array of strings, got ...",
         "facts with ... arguments where at most ... were announced",
         "the last attempt has no budget",
-        "numbers that are looked up cannot be listed",
         "numbers over different bases cannot be compared",
         "a plan of the kind ... is not closed at once",
         "... ids of new facts are not among the terms; the first is ...",

@@ -18,7 +18,7 @@ from everlog.engine.relation import Relation
 from everlog.lang.syntax import Constant, Program
 from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
 from everlog.reasoning.names import Algorithm, Strategy
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from everlog.reasoning.update import update
 from tests.oracle import naive
 from tests.oracle.naive import Fact
@@ -75,7 +75,7 @@ def check_update(program: StratifiedProgram, ids: Ids, old: Materialisation, cha
     done = update(ids.engine(), program, old, delete, insert, algorithm, strategy)
     found = done.materialisation
     explicit = (old.explicit - delete) | insert
-    expected, _ = seminaive(ids.engine(), program, explicit)
+    expected, _ = close_strata(ids.engine(), program, explicit)
     assert same(found.explicit, explicit)
     assert same(found.facts, expected)
     assert same(done.inserted, expected - old.facts)
@@ -98,7 +98,7 @@ def start(case: Case, stratification: Any) -> tuple[StratifiedProgram, Ids, Mate
     program = stratify(check(Program(case.program.rules)), stratification)
     ids = Ids(case)
     explicit = ids.facts({*case.facts, *naive.explicit(case.program)})
-    facts, _ = seminaive(ids.engine(), program, explicit)
+    facts, _ = close_strata(ids.engine(), program, explicit)
     return program, ids, Materialisation(explicit, facts)
 
 

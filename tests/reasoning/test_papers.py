@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -82,7 +83,7 @@ class World:
         assert found is not None
         return [self.counted(counts) for counts in found[stratum - 1]]
 
-    def run(self, algorithm: type[Maintenance], delete: str = "", insert: str = "", **options: int | None) -> Run:
+    def run(self, algorithm: Making, delete: str = "", insert: str = "", **options: int | None) -> Run:
         engine = Recorder(self.ids)
         deleted, inserted = self.ids.facts(facts(delete)), self.ids.facts(facts(insert))
         explicit = ExplicitChange.of(self.old.explicit, deleted, inserted)
@@ -116,7 +117,9 @@ class Run:
         return self.algorithm
 
 
-ALGORITHMS = [Counting, DRed, FBF, DRedC, BFC]
+Making = Callable[..., Maintenance]
+
+ALGORITHMS: list[Making] = [Counting, DRed, FBF, DRedC, BFC]
 
 # Journal paper, the running example ---------------------------------------------------------------
 
@@ -142,7 +145,7 @@ def test_example_1_materialisation() -> None:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("stratification", ["levels", "single"])
-def test_example_2_update(algorithm: type[Maintenance], stratification: Kind) -> None:
+def test_example_2_update(algorithm: Making, stratification: Kind) -> None:
     """Adding A(b) deletes two facts, because it is negated, and adds four, including itself."""
     found = running(stratification).run(algorithm, insert="A(b)")
     assert found.inserted == {"A(b)", "T(b,f)", "B(f)", "B(g)"}
@@ -395,7 +398,7 @@ def test_proposition_34_strata_save_work(n: int) -> None:
     and for Counting an instance that existed before.
     """
 
-    def considered(algorithm: type[Maintenance], explicit: str, delete: str = "", insert: str = "") -> tuple[int, int]:
+    def considered(algorithm: Making, explicit: str, delete: str = "", insert: str = "") -> tuple[int, int]:
         worlds = (World.of(layers(n), explicit, kind, others="B0(b) B2(a)") for kind in ("single", "levels"))
         single, levels = (world.run(algorithm, delete, insert).count() for world in worlds)
         return single, levels

@@ -20,7 +20,7 @@ from everlog.reasoning.change import ExplicitChange
 from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
 from everlog.reasoning.modules.boundary import outward
 from everlog.reasoning.rule_changes import RuleChange, change_rules
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from everlog.reasoning.update import update
 from tests.oracle import naive
 from tests.reasoning.modules.test_updates import CLOSURES, OTHERS, module_cases, visible
@@ -77,7 +77,7 @@ class Run:
     def __post_init__(self) -> None:
         self.program = self.arranged(self.rules)
         inner = self.explicit.renamed(self.program.external)
-        facts, _ = seminaive(self.ids.engine(), self.program, inner)
+        facts, _ = close_strata(self.ids.engine(), self.program, inner)
         self.state = Materialisation(inner, facts)
         self.facts = visible(self.program, facts)
 
@@ -117,10 +117,10 @@ class Run:
         """Check that facts, reported changes and bookkeeping equal those of materialising from scratch."""
         self.explicit = (self.explicit - delete) | insert
         plain = stratify(check(Program(self.rules)), self.kind)
-        expected, _ = seminaive(self.ids.engine(), plain, self.explicit)
+        expected, _ = close_strata(self.ids.engine(), plain, self.explicit)
         self.state = found = done.materialisation
         assert same(found.explicit, self.explicit.renamed(self.program.external))
-        whole, _ = seminaive(self.ids.engine(), self.program, found.explicit)
+        whole, _ = close_strata(self.ids.engine(), self.program, found.explicit)
         assert same(found.facts, whole)
         assert same(visible(self.program, found.facts), expected)
         assert found.facts.count == whole.count

@@ -14,7 +14,7 @@ from everlog.engine.multiset import Counts
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation
 from everlog.reasoning.modules.kinds import with_modules
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from tests.reasoning.test_maintenance import same
 from tests.reasoning.test_update_properties import EVERY, Given, each_algorithm, fewer, situations, subset
 
@@ -42,7 +42,7 @@ def with_and_without_modules(draw: st.DrawFn) -> Given:
         return found
     program = with_modules(found.program)
     explicit = found.old.explicit.renamed(program.external)
-    facts, _ = seminaive(found.ids.engine(), program, explicit)
+    facts, _ = close_strata(found.ids.engine(), program, explicit)
     found = replace(found, program=program)
     return replace(found, old=found.with_bookkeeping(Materialisation(explicit, facts)))
 

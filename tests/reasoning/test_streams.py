@@ -18,7 +18,7 @@ from everlog.analysis.stratify import Kind, stratify
 from everlog.kb.change import ChangedRelations
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.names import Algorithm, Strategy
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from tests.reasoning.test_maintenance import same
 
 ONTOLOGY = """
@@ -126,7 +126,7 @@ class History:
         """Check that the facts equal a new materialisation."""
         state = self.kb.state()
         rules = stratify(self.kb.program.program, self.kb.program.kind)
-        expected, _ = seminaive(self.kb._reasoner.engine(), rules, state.explicit)
+        expected, _ = close_strata(self.kb._reasoner.engine(), rules, state.explicit)
         assert same(state.facts, expected)
 
     def check_end(self, rules: str) -> None:

@@ -14,7 +14,7 @@ from everlog.engine.factset import NONE, FactSet
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
 from everlog.reasoning.names import Algorithm, Strategy
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from everlog.reasoning.update import update
 from tests.conftest import few
 from tests.oracle import naive
@@ -44,7 +44,9 @@ class Given:
 
     def fresh(self, explicit: FactSet) -> Materialisation:
         """A new materialisation with all bookkeeping."""
-        return self.with_bookkeeping(Materialisation(explicit, seminaive(self.ids.engine(), self.program, explicit)[0]))
+        return self.with_bookkeeping(
+            Materialisation(explicit, close_strata(self.ids.engine(), self.program, explicit)[0])
+        )
 
     def with_bookkeeping(self, state: Materialisation) -> Materialisation:
         counted = with_counters(self.ids.engine(), self.program, state)
@@ -211,7 +213,7 @@ SEARCHING: list[How] = [
 
 def check_horn(seed: int) -> None:
     case = horn(seed)
-    expected, _ = seminaive(case.ids.engine(), case.program, (case.old.explicit - case.delete) | case.insert)
+    expected, _ = close_strata(case.ids.engine(), case.program, (case.old.explicit - case.delete) | case.insert)
     for how in SEARCHING:
         done = update(case.ids.engine(), case.program, case.old, case.delete, case.insert, *how)
         assert same(done.materialisation.facts, expected), (seed, how)

@@ -42,6 +42,6 @@ class Accounts:
         """Raise an error if a limit or the budget is exceeded. ``collected`` facts and ``instances`` are added to those
         counted so far; ``rows`` are collected heads, known facts among them.
         """
-        self.limits.check(self.held + collected, rows)
+        self.limits.check(self.held + collected)
         if self.budget is not None and (considered := self.work.instances.total() + instances) > self.budget:
             raise OverBudgetError(considered)

@@ -12,9 +12,8 @@ A protocol has the operations that the algorithms use, and no others. There are 
 Sets and counts are immutable values: an operation leaves its operands as they are. Both operands of an operation, and
 all sets given to an engine, are of one implementation; anything else is a TypeError that names both. The exceptions
 are :data:`~everlog.engine.factset.NONE` and :data:`~everlog.engine.multiset.NO_COUNTS`, which an algorithm starts
-from before it has seen a set of its engine. They are the empty local values. A local value that is empty returns the
-other operand, or itself, without looking into the other; the other implementations take an empty local value for an
-empty one of their own.
+from before it has seen a set of its engine. They are the empty local values, and the other
+implementations take them for empty values of their own.
 """
 
 from __future__ import annotations
@@ -41,10 +40,10 @@ class AnyFactSet(Protocol):
 
     @property
     def count(self) -> int:
-        """The number of facts. Runs deferred work."""
+        """The number of facts, an upper bound where facts are fetched when they are asked for. Runs deferred work."""
 
     def __bool__(self) -> bool:
-        """Whether there are facts. Runs deferred work, unless the answer is known without it."""
+        """Whether :attr:`count` is above zero. Runs deferred work, unless the answer is known without it."""
 
     def __iter__(self) -> Iterator[Predicate]:
         """The predicates that have facts."""
@@ -179,7 +178,8 @@ class Way(Protocol):
 
         ``facts`` are complete below the stratum and have none of its predicates; of ``explicit`` only facts
         of these are used. The observer counts each fact once. A way that turns out to be too large raises
-        :class:`TooLargeError` before it calls the observer; the engine then chooses another way.
+        :class:`TooLargeError` before it calls the observer; the engine then chooses another way. Where every way
+        exceeds a limit of the engine, the error is that of the limit.
         """
 
     def repair(self, update: Repairing) -> None:

@@ -4,6 +4,7 @@ found.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -152,7 +153,7 @@ class PredicateCollector(Protocol):
 C = TypeVar("C", bound=PredicateCollector)
 
 
-class PerPredicate(Generic[C]):
+class PerPredicate(ABC, Generic[C]):
     """A collector for each head predicate, made when the first heads of the predicate are found."""
 
     only_new = True
@@ -161,9 +162,9 @@ class PerPredicate(Generic[C]):
     def __init__(self) -> None:
         self.collectors: dict[Predicate, C] = {}
 
+    @abstractmethod
     def make(self, predicate: Predicate, layout: Layout) -> C:
         """A new collector for a predicate."""
-        raise NotImplementedError
 
     def of(self, predicate: Predicate, layout: Layout) -> C:
         """The collector of a predicate."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Self
+from typing import Any
 
 from everlog.engine.algebra import AnyFactSet, foreign
 from everlog.engine.relation import Relation
@@ -12,7 +12,7 @@ from everlog.lang.syntax import Predicate
 
 class FactSet(Mapping[Predicate, Relation]):
     """A mapping from predicates to relations that are not empty; implements
-    :class:`~everlog.engine.algebra.AnyFactSet`.
+    :class:`~everlog.engine.algebra.AnyFactSet`. ``count`` is the number of facts, if the caller knows it.
 
     >>> edge = Predicate("edge", 2)
     >>> facts = FactSet({edge: Relation.from_columns([[1], [2]])})
@@ -22,9 +22,13 @@ class FactSet(Mapping[Predicate, Relation]):
 
     __slots__ = ("_count", "_relations")
 
-    def __init__(self, relations: Mapping[Predicate, Relation] | Iterable[tuple[Predicate, Relation]] = ()) -> None:
+    def __init__(
+        self,
+        relations: Mapping[Predicate, Relation] | Iterable[tuple[Predicate, Relation]] = (),
+        count: int | None = None,
+    ) -> None:
         self._relations = {predicate: relation for predicate, relation in dict(relations).items() if relation}
-        self._count: int | None = None
+        self._count = count
 
     @classmethod
     def _of(cls, relations: dict[Predicate, Relation], count: int | None = None) -> FactSet:
@@ -63,19 +67,16 @@ class FactSet(Mapping[Predicate, Relation]):
             self._count = sum(map(len, self._relations.values()))
         return self._count
 
-    def with_count(self, count: int) -> Self:
-        """This set, whose number of facts the caller knows."""
-        self._count = count
-        return self
-
     @property
     def nbytes(self) -> int:
         return sum(relation.nbytes for relation in self._relations.values())
 
     def __or__(self, other: FactSet) -> FactSet:
+        if not isinstance(other, FactSet):
+            return self._foreign(other)
         if not self._relations:
             return other
-        if not as_local(other)._relations:
+        if not other._relations:
             return self
         joined = dict(self._relations)
         for predicate, relation in other.items():
@@ -83,9 +84,11 @@ class FactSet(Mapping[Predicate, Relation]):
         return FactSet._of(joined)
 
     def __sub__(self, other: FactSet) -> FactSet:
+        if not isinstance(other, FactSet):
+            return self._foreign(other)
         if not self._relations:
             return self
-        shared = self._shared(as_local(other))
+        shared = self._shared(other)
         if not shared:
             return self
         left = dict(self._relations)
@@ -99,10 +102,20 @@ class FactSet(Mapping[Predicate, Relation]):
         return FactSet._of(left)
 
     def __and__(self, other: FactSet) -> FactSet:
+        if not isinstance(other, FactSet):
+            return self._foreign(other)
         if not self._relations:
             return self
-        shared = self._shared(as_local(other))
+        shared = self._shared(other)
         return FactSet({p: self._relations[p] & other._relations[p] for p in shared})
+
+    def _foreign(self, other: object) -> Any:
+        """NotImplemented if this set is empty, since another implementation takes it for an empty set of its own; an
+        error otherwise.
+        """
+        if self._relations:
+            raise foreign(FactSet, other)
+        return NotImplemented
 
     def _shared(self, other: FactSet) -> list[Predicate]:
         """The predicates of both sets, at the cost of the one with fewer predicates."""
@@ -112,7 +125,7 @@ class FactSet(Mapping[Predicate, Relation]):
     def extended(self, new: FactSet) -> FactSet:
         """The union with facts none of which are in this set."""
         if not self._relations:
-            return new
+            return self | new
         joined = dict(self._relations)
         for predicate, relation in as_local(new).items():
             mine = joined.get(predicate)

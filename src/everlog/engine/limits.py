@@ -32,8 +32,6 @@ class Limits:
     cancelled: Callable[[], bool] = lambda: False
     seconds: float | None = None
     memory: int | None = None
-    room: Callable[[int, int], None] | None = None
-    """Raises an error if there is no room for the number of facts held and the number of rows collected."""
     _measured: float = field(default=0.0, repr=False)
 
     @classmethod
@@ -42,16 +40,14 @@ class Limits:
         deadline = None if timeout is None else time.monotonic() + timeout
         return cls(max_facts, deadline, seconds=timeout, memory=memory)
 
-    def check(self, held: int, rows: int = 0) -> None:
-        """Raise an error if a limit is exceeded, given the number of facts held and the number of rows collected."""
+    def check(self, held: int) -> None:
+        """Raise an error if a limit is exceeded, given the number of facts held."""
         if self.max_facts is not None and held > self.max_facts:
             raise self._too_many(held)
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise self._too_long(held)
         if self.memory is not None:
             self._check_memory(self.memory, held)
-        if self.room is not None:
-            self.room(held, rows)
         if self.cancelled():
             raise LimitError.of(Code.CANCELLED, "the work was cancelled; nothing was changed")
 

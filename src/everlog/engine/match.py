@@ -26,7 +26,7 @@ from everlog.engine.limits import Limits
 from everlog.engine.measure import measured_fanout
 from everlog.engine.multiset import Counts
 from everlog.engine.passes import IGNORE_PASSES, PassObserver
-from everlog.engine.plan import Lead, Measure, Plan, PlannedRule
+from everlog.engine.plan import BY_COST, Leads, Measure, Plan, PlannedRule
 from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
 from everlog.engine.workbench import Workbench
@@ -44,11 +44,7 @@ def local_changes(changed: Sequence[AnyChange]) -> tuple[Change, ...]:
 
 
 class Engine(Workbench):
-    """The local engine: matches rules in sets of facts whose ids are below ``universe``.
-
-    With ``given_first`` :meth:`match` begins with the changed facts and :meth:`prove` with the facts to prove, even if
-    it is quicker to begin with others.
-    """
+    """The local engine: matches rules in sets of facts whose ids are below ``universe``."""
 
     def __init__(
         self,
@@ -58,11 +54,11 @@ class Engine(Workbench):
         limits: Limits | None = None,
         block: int = BLOCK_ROWS,
         threads: int | None = None,
-        given_first: bool = False,
+        leads: Leads = BY_COST,
         passes: PassObserver = IGNORE_PASSES,
     ) -> None:
         super().__init__(universe, constants, limits, block, threads, passes)
-        self.match_lead, self.prove_lead = (Lead.PIVOT, Lead.PIVOT) if given_first else (Lead.GROUPING, Lead.CHEAPEST)
+        self.leads = leads
 
     def once(self, facts: AnyFactSet) -> Counts:
         """Counts in which each of the facts has the number one."""
@@ -165,7 +161,7 @@ class Matches:
         sources = self._sources(rule, pivot, inside, outside)
         if sources is None:
             return
-        plan = rule.plan(pivot, _sizes(sources), bool(others), self.engine.match_lead, self._measure(sources))
+        plan = rule.plan(pivot, _sizes(sources), bool(others), self.engine.leads.match, self._measure(sources))
         filters = [self._condition(rule, change) for change in others]
         execution = Execution(self.engine, plan, self._by_step(rule, plan, sources), filters, collector)
         self.engine.note(rule.rule, self.phase, execution.run())
@@ -258,7 +254,7 @@ class Proofs:
         backwards = rule.backwards
         sources = matches._sources(backwards, 0, self.wanted, NONE)
         if sources is not None:
-            lead, measure = self.engine.prove_lead, matches._measure(sources)
+            lead, measure = self.engine.leads.prove, matches._measure(sources)
             plan = backwards.plan(0, _sizes(sources), bool(heads), lead, measure)
             execution = Execution(self.engine, plan, matches._by_step(backwards, plan, sources), (), collector, heads)
             self.engine.note(rule.rule, self.phase, execution.run())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,10 @@ Piece = tuple[Keys, Weights]
 
 
 class Numbers(Protocol):
-    """Numbers of facts in a form that cannot list them."""
+    """Numbers of facts that lie elsewhere."""
+
+    def whole(self) -> Piece:
+        """All keys whose weight is not zero, ascending, with their weights. Costs all numbers."""
 
     def weights(self, keys: Keys) -> npt.NDArray[np.int64]:
         """The weights of keys."""
@@ -80,19 +83,20 @@ class Multiset:
     __hash__ = None  # type: ignore[assignment]
 
     def whole(self) -> Piece:
-        """All keys whose weight is not zero, ascending, with their weights. Those of a base cannot be listed."""
-        if self.base is not None:
-            raise TypeError("numbers that are looked up cannot be listed")
-        if not self.pieces:
+        """All keys whose weight is not zero, ascending, with their weights. Those of a base are fetched."""
+        pieces = self.pieces if self.base is None else (self.base.whole(), *self.pieces)
+        if not pieces:
             return self.layout.empty(), np.empty(0, np.int32)
-        keys, weights = self.pieces[-1]
-        for piece in reversed(self.pieces[:-1]):
+        keys, weights = pieces[-1]
+        for piece in reversed(pieces[:-1]):
             keys, weights = add_pieces(piece, (keys, weights))
         return keys, weights
 
     def settled(self) -> Multiset:
         """The multiset as one piece."""
-        return self if len(self.pieces) <= 1 else Multiset(self.layout, (self.whole(),))
+        if self.base is not None or len(self.pieces) <= 1:
+            return self
+        return Multiset(self.layout, (self.whole(),))
 
     def weights(self, keys: Keys) -> npt.NDArray[np.int64]:
         """The weights of keys."""
@@ -195,20 +199,30 @@ class Counts(Mapping[Predicate, Multiset]):
         return Counts({p: multiset for p, multiset in self._multisets.items() if p in predicates})
 
     def __add__(self, other: Counts) -> Counts:
+        if not isinstance(other, Counts):
+            return self._foreign(other)
         if not self._multisets:
             return other
         both = dict(self._multisets)
-        for predicate, multiset in counts_as_local(other).items():
+        for predicate, multiset in other.items():
             both[predicate] = both[predicate] + multiset if predicate in both else multiset
         return Counts(both)
 
     def __sub__(self, other: Counts) -> Counts:
-        if not self._multisets and not isinstance(other, Counts):
-            return NotImplemented  # The numbers of another engine are negated there.
+        if not isinstance(other, Counts):
+            return self._foreign(other)
         both = dict(self._multisets)
-        for predicate, multiset in counts_as_local(other).items():
+        for predicate, multiset in other.items():
             both[predicate] = both.get(predicate, Multiset(multiset.layout)) - multiset
         return Counts(both)
+
+    def _foreign(self, other: object) -> Any:
+        """NotImplemented if there are no numbers, since another implementation takes them for empty counts of its own;
+        an error otherwise.
+        """
+        if self._multisets:
+            raise foreign(Counts, other)
+        return NotImplemented
 
     def facts(self) -> FactSet:
         """The facts whose number is not zero."""
@@ -217,7 +231,8 @@ class Counts(Mapping[Predicate, Multiset]):
     def counted(self, facts: AnyFactSet) -> FactSet:
         """Those of the facts whose number is above zero."""
         if not self._multisets:
-            return NONE
+            none: Any = NONE
+            return cast("FactSet", facts & none)
         return FactSet({p: self._counted(p, relation) for p, relation in as_local(facts).items()})
 
     def _counted(self, predicate: Predicate, relation: Relation) -> Relation:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
+from typing import NamedTuple
 
 from everlog.engine.keys import Order
 from everlog.lang.printer import print_atom
@@ -39,6 +40,20 @@ class Lead(Enum):
     """The pivot, or another atom if then the heads come in groups."""
     CHEAPEST = auto()
     """The pivot or another atom, whichever takes the fewest bindings."""
+
+
+class Leads(NamedTuple):
+    """The atoms that the plans of an engine begin with, for matching and for proving."""
+
+    match: Lead
+    prove: Lead
+
+
+BY_COST = Leads(Lead.GROUPING, Lead.CHEAPEST)
+"""Begin with the atom that makes matching quickest."""
+
+GIVEN_FIRST = Leads(Lead.PIVOT, Lead.PIVOT)
+"""Begin with the changed facts, or the facts to prove, even if it is quicker to begin with others."""
 
 
 @dataclass(frozen=True, slots=True)

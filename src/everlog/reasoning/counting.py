@@ -96,8 +96,10 @@ class Counting(Maintenance):
 
         fixpoint(new(), step)
         self.traces[rules.number] = trimmed(rounds)
-        self.delete(I_on.restricted(rules.predicates))
-        self.add(I_no.restricted(rules.predicates))
+        deleted, inserted = I_on.restricted(rules.predicates), I_no.restricted(rules.predicates)
+        self.observer(inserted.count - deleted.count)
+        self.delete(deleted)
+        self.add(inserted)
 
     def change_nr(
         self, rules: Rules, N: AnyCounts, I_o: AnyFactSet, I_n: AnyFactSet, I_on: AnyFactSet, I_no: AnyFactSet

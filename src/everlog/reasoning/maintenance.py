@@ -1,31 +1,18 @@
-"""What the algorithms that repair a materialisation have in common: the sets they work with.
-
-I is the old materialisation, D the facts deleted from it so far and A the facts added, rederived
-ones among them. At each point D is within I, and what is in A and in I is in D. From these come
-the sets in which rules are matched, each kept up to date as D and A grow, at the cost of the growth:
-
-- ``alive``: I \\ (D \\ A), the facts that survive the deletions;
-- ``new``: (I \\ D) u A, the result so far;
-- ``either``: I u A;
-- ``gone``: D \\ A, and ``fresh``: A \\ D, what has changed so far in both directions.
-"""
+"""Repairing a materialisation stratum by stratum."""
 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 
 from everlog.analysis.modules.module import SpecialModule
-from everlog.analysis.stratify import StratifiedProgram, Stratum
-from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet, AnyMatches, Way
+from everlog.analysis.stratify import Stratum
+from everlog.engine.algebra import AnyFactSet, Way
 from everlog.engine.factset import NONE, as_local
-from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.change import AnyExplicitChange, AnySignedChange, SignedChange, Summands
-from everlog.reasoning.fixpoint import fixpoint
+from everlog.reasoning.change import AnySignedChange, SignedChange
 from everlog.reasoning.materialisation import (
     AnyMaterialisation,
     AnyTrace,
@@ -34,62 +21,17 @@ from everlog.reasoning.materialisation import (
 )
 from everlog.reasoning.modular import maintain_with_modules
 from everlog.reasoning.modules.kinds import implementation
-from everlog.reasoning.modules.loops import NO_MODULES, Loops, Oracle
 from everlog.reasoning.observers import ignore_rounds
 from everlog.reasoning.rule_sets import Rules
-from everlog.reasoning.statistics import UpdateStatistics
+from everlog.reasoning.update_sets import UpdateSets
 from everlog.reasoning.ways import close, plain_way
 
 
-@dataclass
-class CounterLog:
-    """The numbers that an update has added to a counter and subtracted from it so far."""
+class Maintenance(UpdateSets, ABC):
+    """One update. Subclasses are the algorithms, and implement :meth:`maintain`."""
 
-    plus: list[AnyCounts] = field(default_factory=list)
-    minus: list[AnyCounts] = field(default_factory=list)
-
-    @property
-    def summands(self) -> Summands[AnyCounts]:
-        return Summands(tuple(self.plus), tuple(self.minus))
-
-
-class Maintenance:
-    """The sets of one update; see the module. Subclasses are the algorithms and implement ``maintain``.
-
-    ``depth`` is for algorithms that search for proofs: the maximum number of levels of a search; None is no maximum.
-    """
-
-    name = ""
-    needs: Literal["nothing", "counters", "trace"] = "nothing"
-    """The bookkeeping that the old materialisation must have."""
-
-    def __init__(
-        self,
-        engine: AnyEngine,
-        program: StratifiedProgram,
-        old: AnyMaterialisation,
-        explicit: AnyExplicitChange,
-        depth: int | None = None,
-    ) -> None:
-        self.engine = engine
-        self.program = program
-        self.old = old
-        self.E_minus, self.E_plus = explicit.deleted, explicit.inserted
-        self.explicit_left, self.explicit = explicit.left, explicit.explicit
-        self.I = old.facts
-        self.D: AnyFactSet = NONE
-        self.A: AnyFactSet = NONE
-        self.alive = self.new = self.either = self.I
-        self.gone: AnyFactSet = NONE
-        self.fresh: AnyFactSet = NONE
-        self.C_nr = old.nr
-        self.C_r = old.rec
-        self.max_depth = depth
-        self.nr_changed = CounterLog()
-        self.rec_changed = CounterLog()
-        self.statistics = UpdateStatistics(self.name)
-        self.rules: Rules
-        """The rules of the stratum that is repaired."""
+    rules: Rules
+    """The rules of the stratum that is repaired."""
 
     def run(self) -> AnySignedChange:
         """Repair the materialisation stratum by stratum; returns the change. The old materialisation is not
@@ -121,9 +63,9 @@ class Maintenance:
             None if self.C_r is None else self.rec_changed.summands,
         )
 
+    @abstractmethod
     def maintain(self, rules: Rules) -> None:
         """Bring D and A up to date for one stratum."""
-        raise NotImplementedError
 
     @property
     def before(self) -> AnyFactSet:
@@ -159,8 +101,7 @@ class Maintenance:
         old, new, gone, fresh = map(as_local, (self.I, self.new, self.gone, self.fresh))
         found = implementation(module).repaired(old, new, gone, fresh, lambda: engine.limits.check(engine.held))
         self.new = new.replaced({p: change.relation for p, change in found.items()})
-        self.engine.held = self.new.count
-        self.engine.check(0)
+        self.observer(self.new.count - new.count)
         self.gone = gone.replaced({p: change.lost for p, change in found.items()})
         self.fresh = fresh.replaced({p: change.won for p, change in found.items()})
         matched = [p for p in found if p in self.in_bodies]
@@ -172,8 +113,7 @@ class Maintenance:
 
         ``new`` are all facts after that, if they are known as a whole.
         """
-        self.engine.held += inserted.count - deleted.count
-        self.engine.check(0)
+        self.observer(inserted.count - deleted.count)
         self.new = (self.new - deleted).extended(inserted) if new is None else new
         self.alive = self.alive - deleted
         self.either = self.either.extended(inserted)
@@ -219,140 +159,7 @@ class Maintenance:
     def change_unruled(self) -> None:
         """Delete and insert facts of predicates without rules, which hold exactly if they are explicit."""
         unruled = [p for p in {*self.E_minus, *self.E_plus} if not self.program.stratum_of.get(p)]
-        self.delete(self.E_minus.restricted(unruled))
-        self.add(self.E_plus.restricted(unruled), back=NONE)
-
-    def delete(self, facts: AnyFactSet) -> None:
-        """D := D u facts; they are in I, and not in A."""
-        self.engine.held -= facts.count
-        self.D = self.D.extended(facts)
-        self.gone = self.gone.extended(facts)
-        same = self.alive is self.new
-        self.alive = self.alive - facts
-        self.new = self.alive if same else self.new - facts
-
-    def add(self, facts: AnyFactSet, back: AnyFactSet | None = None) -> None:
-        """A := A u facts; they are not in (I \\ D) u A. ``back`` are those that are in D, None if not known."""
-        self.engine.held += facts.count
-        self.engine.check(0)
-        back = facts & self.D if back is None else back
-        self.A = self.A.extended(facts)
-        self.gone = self.gone - back
-        self.alive = self.alive.extended(back)
-        brand_new = facts - back
-        self.fresh = self.fresh.extended(brand_new)
-        same = self.either is self.new and not back
-        self.new = self.new.extended(facts)
-        self.either = self.new if same else self.either.extended(brand_new)
-
-    def overdelete(self, rules: Rules, unsupported: Oracle, modules: Loops = NO_MODULES) -> AnyFactSet:
-        """Remove the facts of a stratum that may have lost their support, and return them.
-
-        These are the facts that an instance with a changed body derives, and from there on those that an instance with
-        a deleted fact in its body derives, except facts that the oracle knows to hold: ``unsupported`` returns the
-        others. That is OVERDELETE of DRed (journal paper, Algorithm 4) and of DRed^c (thesis, Algorithm 4),
-        DELETEUNPROVED of FBF and B/F^c (Algorithm 5), where the oracle looks for proofs, and lines 162 to 173 of
-        DRed^c-MOD (thesis, Algorithm 7), where the modules of the stratum return the facts that they may have lost. The
-        line numbers are those of the thesis's Algorithm 4.
-
-        Each instance of the old materialisation is considered at most once. The counters that are kept are decremented
-        on the way, and those of nonrecursive rules are right before the oracle is called.
-        """
-        engine, changed = self.engine, [(self.gone, self.fresh)]
-        explicit = self.E_minus.restricted(rules.predicates)
-        lost = self.lose_nr(engine.match(rules.nonrecursive, self.I, self.I, changed, "delete"), explicit)  # l. 75
-        lost |= self.lose_rec(engine.match(rules.recursive, self.I, self.I, changed, "delete"))  # l. 77
-        lost |= modules.deleted(self.gone, unsupported)
-        overdeleted: AnyFactSet = NONE
-
-        def step(delta: AnyFactSet) -> AnyFactSet:
-            nonlocal overdeleted
-            matched = engine.match(rules.recursive, self.alive, self.either, [(delta, NONE)], "delete")
-            lost = self.lose_rec(matched) | modules.deleted(delta, unsupported)  # l. 82
-            self.delete(delta)  # l. 84
-            overdeleted = overdeleted.extended(delta)
-            return unsupported(lost - self.D)  # l. 80
-
-        fixpoint(unsupported(lost - self.D), step)
-        return overdeleted
-
-    def insert(self, rules: Rules, rederived: AnyFactSet, modules: Loops = NO_MODULES) -> None:
-        """Derive what follows from new facts, and from rederived ones (journal paper, Algorithm 4, INSERT).
-
-        The counters that are kept are incremented on the way (thesis, Algorithm 4). Modules of the stratum derive their
-        part in each round (thesis, Algorithm 7, lines 177 to 190).
-        """
-        engine, changed = self.engine, [(self.fresh, self.gone)]
-        explicit = self.E_plus.restricted(rules.predicates)
-        found = rederived | explicit  # l. 53
-        found |= self.gain_nr(engine.match(rules.nonrecursive, self.new, self.new, changed), explicit)
-        found |= self.gain_rec(engine.match(rules.recursive, self.new, self.new, changed))
-        found |= modules.added(self.fresh)
-
-        def step(delta: AnyFactSet) -> AnyFactSet:
-            self.add(delta)  # l. 57
-            matched = engine.match(rules.recursive, self.new, self.new, [(delta, NONE)])
-            return (self.gain_rec(matched) | modules.added(delta)) - self.new  # l. 58 and 55
-
-        fixpoint(found - self.new, step)
-
-    def provable(self, rules: RuleSet, facts: AnyFactSet) -> AnyFactSet:
-        """The deleted facts of ``facts`` that are explicit or follow in one step from facts that survived."""
-        explicit = facts & self.explicit_left
-        return explicit.extended(self.engine.prove(rules, facts - explicit, self.alive, self.either).facts())
-
-    def unsupported(self, facts: AnyFactSet) -> AnyFactSet:
-        """The facts that are not explicit and have no instance of a nonrecursive rule; without counters all facts.
-
-        A fact whose nonrecursive counter is above zero holds, since the counter is right when this is called.
-        """
-        return facts if self.C_nr is None else facts - self.C_nr.counted(facts)
-
-    # Counters. If they are not kept, only the facts of the instances are collected. -------------
-
-    def recount(self, nr: AnyCounts | None, rec: AnyCounts | None, predicates: frozenset[Predicate]) -> None:
-        """Replace the counters by others, which differ for some predicates only."""
-        if self.C_nr is None or self.C_r is None or nr is None or rec is None:
-            return
-        for log, old, new in ((self.nr_changed, self.C_nr, nr), (self.rec_changed, self.C_r, rec)):
-            log.minus.append(old.restricted(predicates))
-            log.plus.append(new.restricted(predicates))
-        self.C_nr, self.C_r = nr, rec
-
-    def lose_nr(self, matches: AnyMatches, explicit: AnyFactSet) -> AnyFactSet:
-        """Subtract lost nonrecursive instances and explicit facts from C_nr; returns their facts."""
-        if self.C_nr is None:
-            return matches.facts() | explicit
-        lost = matches.counts() + self.engine.once(explicit)
-        self.C_nr = self.C_nr - lost
-        self.nr_changed.minus.append(lost)
-        return lost.facts()
-
-    def lose_rec(self, matches: AnyMatches) -> AnyFactSet:
-        """Subtract recursive instances that are lost, or whose body is no longer certain, from C_r; returns their
-        facts.
-        """
-        if self.C_r is None:
-            return matches.facts()
-        lost = matches.counts()
-        self.C_r = self.C_r - lost
-        self.rec_changed.minus.append(lost)
-        return lost.facts()
-
-    def gain_nr(self, matches: AnyMatches, explicit: AnyFactSet) -> AnyFactSet:
-        """Add new nonrecursive instances and explicit facts to C_nr; returns their facts."""
-        if self.C_nr is None:
-            return matches.facts(without=self.new) | explicit
-        won = matches.counts() + self.engine.once(explicit)
-        self.C_nr = self.C_nr + won
-        self.nr_changed.plus.append(won)
-        return won.facts()
-
-    def gain_rec(self, matches: AnyMatches) -> AnyFactSet:
-        """Add new recursive instances to C_r; returns their facts."""
-        if self.C_r is None:
-            return matches.facts(without=self.new)
-        won = matches.counts()
-        self.C_r = self.C_r + won
-        self.rec_changed.plus.append(won)
-        return won.facts()
+        deleted, inserted = self.E_minus.restricted(unruled), self.E_plus.restricted(unruled)
+        self.observer(inserted.count - deleted.count)
+        self.delete(deleted)
+        self.add(inserted, back=NONE)

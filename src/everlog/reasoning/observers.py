@@ -28,6 +28,23 @@ class WithinLimits:
         self.engine.limits.check(self.known)
 
 
+class HeldFacts:
+    """Keeps an engine's number of held facts up to date during an update, which stays within the engine's limits."""
+
+    def __init__(self, engine: AnyEngine) -> None:
+        self._engine = engine
+
+    def __call__(self, new: int, rounds: int = 1) -> None:
+        """Observe that facts are inserted; ``new`` is their number less that of facts deleted with them."""
+        self._engine.held += new
+        self._engine.check(0)
+
+    def fewer(self, new: int, rounds: int = 1) -> None:
+        """Observe that ``new`` facts are deleted."""
+        self._engine.held -= new
+        self._engine.check(0)
+
+
 def ignore_rounds(new: int, rounds: int = 1) -> None:
     """Observer that ignores all rounds."""
 

@@ -28,11 +28,11 @@ from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
 from everlog.reasoning.change import ExplicitChange, SignedChange, Summands, both, compared, followed, replaced
-from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import C, F, Materialisation, Trace, counted_anew, trace_of
 from everlog.reasoning.modules.boundary import outward, outward_counts
 from everlog.reasoning.modules.graphs import derived_by_modules
 from everlog.reasoning.names import Algorithm, Strategy
+from everlog.reasoning.seminaive import close_under
 from everlog.reasoning.statistics import Listener, Statistics, UpdateStatistics
 from everlog.reasoning.update import kept_for, materialise, repair
 
@@ -334,14 +334,7 @@ class _FormConverter:
         self.remade |= stale
         facts = facts.replaced({predicate: self.explicit.relation(predicate) for predicate in stale})
         feeding = RuleSet([rule for rule in rules if rule.head.predicate in stale])
-
-        def step(delta: FactSet) -> FactSet:
-            nonlocal facts
-            facts = facts.extended(delta)
-            return self.engine.match(feeding, facts, facts, [(delta, NONE)], phase="bookkeeping").facts(without=facts)
-
-        fixpoint(self.engine.match(feeding, facts, facts, phase="bookkeeping").facts(without=facts), step)
-        return facts
+        return close_under(self.engine, feeding, facts, "bookkeeping")
 
     def _rederived(self, facts: FactSet, stratum: Stratum) -> FactSet:
         """The facts with those of modules derived again, for modules that are new or read facts that were derived

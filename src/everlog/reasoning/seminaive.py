@@ -1,70 +1,57 @@
-"""Materialisation by seminaive evaluation over strata."""
+"""Seminaive evaluation of a stratum (journal paper, Algorithm 1, lines 3 to 8).
+
+The facts found in one round are the changes of the next, so each instance of a rule is considered exactly once. A rule
+none of whose body predicates changed is not touched. Cost: one match per instance, and per round the new facts, sorted
+or in bitmaps.
+
+Line 2, the loop over strata, is :func:`everlog.reasoning.strata.close_strata`.
+"""
 
 from __future__ import annotations
 
-import time
 from typing import cast
 
-from everlog.analysis.stratify import StratifiedProgram, Stratum
-from everlog.engine.algebra import AnyEngine, AnyFactSet
+from everlog.engine.algebra import AnyEngine, AnyFactSet, Observer
+from everlog.engine.factset import NONE
+from everlog.engine.rules import RuleSet
+from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import F
-from everlog.reasoning.observers import StratumProgress
-from everlog.reasoning.statistics import Listener, Statistics, StratumStatistics
-from everlog.reasoning.ways import close
+from everlog.reasoning.rule_sets import RuleSets
 
 
-def seminaive(
-    engine: AnyEngine, program: StratifiedProgram, explicit: F, listener: Listener | None = None
-) -> tuple[F, Statistics]:
-    """All facts that follow from the explicit facts, and the statistics (journal paper, Algorithm 1).
-
-    Each stratum is closed by a way that the engine chooses; :class:`everlog.reasoning.ways.Rounds` has the
-    rounds of Algorithm 1.
-    """
-    begin = time.perf_counter()
-    derived = {predicate for stratum in program.strata for predicate in stratum.predicates}
-    facts: AnyFactSet = explicit.restricted(predicate for predicate in explicit if predicate not in derived)
-    strata = []
-    for stratum in program.strata:  # l. 2
-        facts, figures = close_stratum(engine, stratum, facts, explicit, len(program.strata), listener)
-        strata.append(figures)
-    statistics = Statistics(
-        facts=facts.count,
-        explicit=explicit.count,
-        instances=sum(s.instances for s in strata),
-        rounds=sum(s.rounds for s in strata),
-        seconds=time.perf_counter() - begin,
-        strata=tuple(strata),
-        modules=bool(program.special),
-        stratification=program.kind,
-    )
-    return cast("F", facts), statistics
+def close_by_rules(engine: AnyEngine, rules: RuleSets, facts: F, explicit: AnyFactSet, observer: Observer) -> F:
+    """All facts below a stratum, which are ``facts``, and of the stratum, which has rules and explicit facts."""
+    return close_in_rounds(engine, rules.recursive, facts, found_at_once(engine, rules, facts, explicit), observer)
 
 
-def close_stratum(
+def found_at_once(engine: AnyEngine, rules: RuleSets, facts: AnyFactSet, explicit: AnyFactSet) -> AnyFactSet:
+    """The explicit facts of a stratum, and what follows from the facts below it by nonrecursive rules."""
+    return explicit.extended(engine.match(rules.nonrecursive, facts, facts).facts(without=explicit))  # l. 3
+
+
+def close_in_rounds(
     engine: AnyEngine,
-    stratum: Stratum,
-    facts: AnyFactSet,
-    explicit: AnyFactSet,
-    strata: int = 1,
-    listener: Listener | None = None,
-) -> tuple[AnyFactSet, StratumStatistics]:
-    """Add to ``facts`` those that one of ``strata`` strata derives, its explicit facts included; returns them and the
-    statistics of the stratum.
+    rules: RuleSet,
+    facts: F,
+    new: AnyFactSet,
+    observer: Observer | None = None,
+    phase: str = "forward",
+) -> F:
+    """All facts that follow by the rules from ``facts``, from which nothing follows alone, and ``new``, facts that are
+    not among them.
     """
-    begin = time.perf_counter()
-    progress = StratumProgress(engine, facts, stratum.index, strata, listener or Listener())
-    facts = close(engine, stratum, facts, explicit, progress)
-    rules = stratum.rules if stratum.alone is None else stratum.alone.rules
-    recursive = stratum.recursive if stratum.alone is None else stratum.alone.rules
-    figures = StratumStatistics(
-        index=stratum.index,
-        rules=len(rules),
-        recursive=len(recursive),
-        facts=facts.restricted(stratum.predicates).count,
-        instances=progress.instances,
-        rounds=progress.rounds,
-        seconds=time.perf_counter() - begin,
-        plan=engine.plans.get(stratum.index, ""),
-    )
-    return facts, figures
+    known: AnyFactSet = facts
+
+    def step(delta: AnyFactSet) -> AnyFactSet:
+        nonlocal known
+        known = known.extended(delta)  # l. 7
+        return engine.match(rules, known, known, [(delta, NONE)], phase).facts(without=known)  # l. 8 and 5
+
+    fixpoint(new, step, observer)  # l. 4 and 6
+    return cast("F", known)
+
+
+def close_under(engine: AnyEngine, rules: RuleSet, facts: F, phase: str) -> F:
+    """All facts that follow by the rules from ``facts``."""
+    new = engine.match(rules, facts, facts, phase=phase).facts(without=facts)
+    return close_in_rounds(engine, rules, facts, new, phase=phase)

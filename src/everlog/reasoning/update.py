@@ -28,8 +28,8 @@ from everlog.reasoning.materialisation import (
     with_trace,
 )
 from everlog.reasoning.names import Algorithm, Strategy
-from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
+from everlog.reasoning.strata import close_strata
 
 ALGORITHMS: Mapping[str, type[Maintenance]] = {kind.name: kind for kind in (DRedC, BFC, FBF, DRed, Counting)}
 """The algorithms that repair a materialisation, by name."""
@@ -115,7 +115,7 @@ def materialise(
     engine: AnyEngine, program: StratifiedProgram, explicit: F, maintain: Maintain, listener: Listener | None = None
 ) -> tuple[Materialisation[F, Any], Statistics]:
     """The materialisation of explicit facts with the bookkeeping for an algorithm, and the figures of deriving it."""
-    facts, statistics = seminaive(engine, program, explicit, listener)
+    facts, statistics = close_strata(engine, program, explicit, listener)
     fresh: Materialisation[F, Any] = Materialisation(explicit, facts, instances=statistics.instances)
     return with_bookkeeping(engine, program, fresh, maintain), statistics
 

@@ -6,7 +6,7 @@ Plain ways repair a stratum by the algorithm of the update.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from everlog.analysis.modules.module import SpecialModule
@@ -14,8 +14,9 @@ from everlog.analysis.stratify import Stratum
 from everlog.engine.algebra import AnyEngine, AnyFactSet, Observer, Repairing, TooLargeError, Way
 from everlog.engine.factset import as_local
 from everlog.reasoning.modules.kinds import implementation
-from everlog.reasoning.modules.loops import close_in_rounds
+from everlog.reasoning.modules.loops import close_with_modules
 from everlog.reasoning.rule_sets import rule_sets
+from everlog.reasoning.seminaive import close_by_rules, found_at_once
 
 
 def close(
@@ -26,27 +27,14 @@ def close(
     observer: Observer,
     without: Collection[str] = (),
 ) -> AnyFactSet:
-    """Add to ``facts`` those that a stratum derives, its explicit facts included, by the best way that is not too
-    large.
+    """Add to ``facts`` those that a stratum derives, its explicit facts included, by the way that the engine chooses.
+
+    If that turns out to be too large, the engine chooses again without it.
     """
-
-    def choose(without: Collection[str]) -> Way:
-        return engine.way(stratum, facts, explicit, without) or plain_way(engine, stratum)
-
-    return close_by(choose, facts, explicit, observer, without)
-
-
-def close_by(
-    choose: Callable[[Collection[str]], Way],
-    facts: AnyFactSet,
-    explicit: AnyFactSet,
-    observer: Observer,
-    without: Collection[str] = (),
-) -> AnyFactSet:
-    """Close by the way that ``choose`` returns; if it turns out to be too large, by one that is chosen without it."""
     while True:
+        way = engine.way(stratum, facts, explicit, without) or plain_way(engine, stratum)
         try:
-            return choose(without).close(facts, explicit, observer)
+            return way.close(facts, explicit, observer)
         except TooLargeError as error:
             without = (*without, error.way)
 
@@ -62,19 +50,17 @@ def plain_way(engine: AnyEngine, stratum: Stratum) -> Way:
 class Rounds:
     """Ordinary rules, matched in rounds (journal paper, Algorithm 1), and modules that depend on them or on each other
     (thesis, Algorithm 6).
-
-    The facts found in one round are the changes of the next, so each instance of a rule is considered exactly once. A
-    rule none of whose body predicates changed is not touched. Cost: one match per instance, and per round the new
-    facts, sorted or in bitmaps.
     """
 
     engine: AnyEngine
     stratum: Stratum
 
     def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> AnyFactSet:
-        rules, given = rule_sets(self.stratum), explicit.restricted(self.stratum.predicates)
-        new = given.extended(self.engine.match(rules.nonrecursive, facts, facts).facts(without=given))  # Alg. 1, l. 3
-        return close_in_rounds(self.engine, self.stratum.special, rules.recursive, facts, new, observer)
+        engine, rules, given = self.engine, rule_sets(self.stratum), explicit.restricted(self.stratum.predicates)
+        if not self.stratum.special:
+            return close_by_rules(engine, rules, facts, given, observer)
+        new = found_at_once(engine, rules, facts, given)
+        return close_with_modules(engine, self.stratum.special, rules.recursive, facts, new, observer)
 
     def repair(self, update: Repairing) -> None:
         update.by_algorithm()

@@ -42,7 +42,7 @@ from everlog.lang.printer import print_program
 from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.names import Algorithm
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from everlog.store import Store, begin
 from everlog.store.verify import verify
 from tests.backends.spark.reasoning import setup
@@ -112,7 +112,7 @@ def planned(spark: Any, work: Path, rules: str, plans: PlanSettings, modules: bo
     hidden = found.external.values()
     with setup(spark, work, program, {*hidden, *(p for p, _ in facts)}) as on_spark:
         on_spark.engine.settings = SparkSettings(0, plans)
-        derived, statistics = seminaive(on_spark.engine, found, on_spark.facts(facts))
+        derived, statistics = close_strata(on_spark.engine, found, on_spark.facts(facts))
         seen = derived.restricted(p for p in derived if p not in hidden)
         assert on_spark.listed(seen) == naive.materialise(program, facts)
     return [stratum.plan for stratum in statistics.strata]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from tests.backends.spark.reasoning import setup
 from tests.oracle import naive
 from tests.reasoning.test_cases import CASES, facts_of, program_of
@@ -23,6 +23,6 @@ QUICK = {"arity-zero", "constants", "journal-example-1", "wildcard-negation", "s
 def test_golden_cases(spark: Any, tmp_path: Path, case: Path) -> None:
     program, given = program_of(case), {*facts_of(case), *naive.explicit(program_of(case))}
     with setup(spark, tmp_path, program, [predicate for predicate, _ in given]) as on_spark:
-        facts, _ = seminaive(on_spark.engine, on_spark.program, on_spark.facts(given))
+        facts, _ = close_strata(on_spark.engine, on_spark.program, on_spark.facts(given))
         assert on_spark.listed(facts) == naive.materialise(program, given)
     assert not list(tmp_path.iterdir())

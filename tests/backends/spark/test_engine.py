@@ -17,7 +17,7 @@ from everlog.backends.spark.workspace import Workspace
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.modules.kinds import with_modules
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from tests.backends.spark.ran import ran
 from tests.backends.spark.reasoning import setup
 from tests.oracle import naive
@@ -55,7 +55,7 @@ def test_a_thousand_rules_of_few_shapes_are_few_joins_and_few_jobs(
         assert (len(program.rules), len(on_spark.program.strata)) == (1000, 3)
         monkeypatch.setattr(Workspace, "store", store)
         with ran(spark) as found:
-            derived, statistics = seminaive(on_spark.engine, on_spark.program, given)
+            derived, statistics = close_strata(on_spark.engine, on_spark.program, given)
         expected = naive.materialise(program, facts)
         assert on_spark.listed(derived) == expected == materialised(program, facts, expected, modules=False)
         assert statistics.instances == sum(naive.heads(program.rules, expected, expected).values())
@@ -77,7 +77,7 @@ def test_the_local_finish(
     expected = local.materialise()
     with setup(spark, tmp_path, NONLINEAR) as on_spark, caplog.at_level("INFO", "everlog"):
         on_spark.engine.settings = SparkSettings(local_finish=local_finish, plans=PlanSettings(shared_facts=0))
-        facts, statistics = seminaive(on_spark.engine, on_spark.program, on_spark.facts(CHAIN))
+        facts, statistics = close_strata(on_spark.engine, on_spark.program, on_spark.facts(CHAIN))
         assert on_spark.listed(facts) == naive.materialise(NONLINEAR, CHAIN)
     messages = [record.message for record in caplog.records]
     assert sum(": loop: " in message for message in messages) == 1
@@ -91,7 +91,7 @@ def test_the_local_finish(
 def test_a_linear_recursion_is_one_stage(spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     program = parse_program("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .")
     with setup(spark, tmp_path, program) as on_spark, caplog.at_level("INFO", "everlog"):
-        facts, _ = seminaive(on_spark.engine, on_spark.program, on_spark.facts(CHAIN))
+        facts, _ = close_strata(on_spark.engine, on_spark.program, on_spark.facts(CHAIN))
         assert on_spark.listed(facts) == naive.materialise(program, CHAIN)
     assert any("decomposed" in record.message for record in caplog.records)
 
@@ -104,7 +104,7 @@ def test_a_head_with_a_constant_where_it_would_be_carried(
     facts = {(EDGE, (str(i), str((2 * i + k) % 9))) for i in range(9) for k in (1, 2) if i != 5}
     with setup(spark, tmp_path, program) as on_spark, caplog.at_level("INFO", "everlog"):
         on_spark.engine.settings = SparkSettings(local_finish=0)
-        found, _ = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
+        found, _ = close_strata(on_spark.engine, on_spark.program, on_spark.facts(facts))
         listed = on_spark.listed(found)
     assert listed == materialised(program, facts, listed, modules=False) == naive.materialise(program, facts)
     assert any("argument 1 of path: 3 in the head is no variable" in record.message for record in caplog.records)
@@ -126,7 +126,7 @@ def test_a_stratum_is_closed_in_parts(spark: Any, tmp_path: Path, caplog: pytest
     facts = CHAIN | {(open_, ('"yes"', str(i))) for i in (1, 2, 4)} | {(closed, ("5", '"yes"'))}
     with setup(spark, tmp_path, program, kind="single", salt=3) as on_spark, caplog.at_level("INFO", "everlog"):
         assert len(on_spark.program.strata) < 3
-        found, _ = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
+        found, _ = close_strata(on_spark.engine, on_spark.program, on_spark.facts(facts))
         assert on_spark.listed(found) == naive.materialise(program, facts)
     logged = [record.message for record in caplog.records]
     assert any("decomposed" in message for message in logged)
@@ -143,7 +143,7 @@ def test_a_module_too_large_for_a_task_is_rounds_of_rules(
     program = with_modules(stratify(check(CLOSURE)))
     with setup(spark, tmp_path, CLOSURE) as on_spark, caplog.at_level("INFO", "everlog"):
         on_spark.engine.settings = SparkSettings(0, PlanSettings(condensed_edges=1, shared_facts=1))
-        facts, _ = seminaive(on_spark.engine, program, on_spark.facts(CHAIN))
+        facts, _ = close_strata(on_spark.engine, program, on_spark.facts(CHAIN))
         seen = facts.restricted(p for p in facts if p not in program.external.values())
         assert on_spark.listed(seen) == naive.materialise(CLOSURE, CHAIN)
     assert any("loop: decomposes" in record.message for record in caplog.records)

@@ -22,7 +22,7 @@ from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.workspace import Stored, Workspace
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from everlog.store.groups import LEAST, MOST
 from tests.backends.spark.reasoning import setup
 from tests.oracle import naive
@@ -122,7 +122,7 @@ def test_known_facts_do_not_move(spark: Any, tmp_path: Path, monkeypatch: pytest
     expected = knowledge_base(program, facts, modules=False).materialise()
     with setup(spark, tmp_path, program) as on_spark:
         on_spark.engine.settings = IN_A_LOOP
-        found, statistics = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
+        found, statistics = close_strata(on_spark.engine, on_spark.program, on_spark.facts(facts))
         assert isinstance(found, FrameSet)
         assert on_spark.listed(found) == naive.materialise(program, facts)
     assert statistics.instances == expected.instances
@@ -146,7 +146,7 @@ def test_plans_of_rounds_do_not_grow(spark: Any, tmp_path: Path, monkeypatch: py
     facts = {(Predicate("e", 2), (str(i), str(i + 1))) for i in range(16)}
     with setup(spark, tmp_path, program) as on_spark:
         on_spark.engine.settings = IN_A_LOOP
-        found, _ = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
+        found, _ = close_strata(on_spark.engine, on_spark.program, on_spark.facts(facts))
         assert on_spark.listed(found) == naive.materialise(program, facts)
     assert len(sizes) == 16
     assert max(sizes[-5:]) <= max(sizes[:5])

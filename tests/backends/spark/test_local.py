@@ -17,7 +17,7 @@ from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import Materialisation, with_bookkeeping
 from everlog.reasoning.modules.kinds import with_modules
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from everlog.reasoning.update import update
 from everlog.store import Store
 from tests.backends.spark.by_plans import stratified
@@ -63,7 +63,7 @@ def test_each_stratum_has_its_place(
     program = parse_program(PROGRAM)
     with setup(spark, tmp_path, program, {p for p, _ in FACTS}) as on_spark, caplog.at_level("INFO", "everlog"):
         on_spark.engine.settings = SparkSettings(0, PlanSettings(local_facts=limit))
-        facts, statistics = seminaive(on_spark.engine, on_spark.program, on_spark.facts(FACTS))
+        facts, statistics = close_strata(on_spark.engine, on_spark.program, on_spark.facts(FACTS))
         expected = naive.materialise(program, FACTS)
         assert on_spark.listed(facts) == expected
     logged = [record.message for record in caplog.records if record.message.startswith("stratum")]
@@ -78,7 +78,7 @@ def test_a_task_gives_up(spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFi
     facts = {fact for fact in FACTS if fact[0] == EDGE}
     with setup(spark, tmp_path, program) as on_spark, caplog.at_level("INFO", "everlog"):
         on_spark.engine.settings = SparkSettings(0, PlanSettings(local_facts=100, growth=0))
-        found, _ = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
+        found, _ = close_strata(on_spark.engine, on_spark.program, on_spark.facts(facts))
         assert on_spark.listed(found) == naive.materialise(program, facts)
     assert any("more than 100 facts, so it is distributed after all" in record.message for record in caplog.records)
 
@@ -105,7 +105,7 @@ def test_modules_inside_a_stratum_leave_the_others_as_they_are(spark: Any, tmp_p
     assert any(stratum.alone for stratum in program.strata)
     with setup(spark, tmp_path, rules, {p for p, _ in facts}) as on_spark:
         on_spark.engine.settings = SparkSettings(plans=PlanSettings(local_facts=limit))
-        found, statistics = seminaive(on_spark.engine, program, on_spark.facts(facts).renamed(program.external))
+        found, statistics = close_strata(on_spark.engine, program, on_spark.facts(facts).renamed(program.external))
         seen = found.restricted(p for p in found if p not in program.external.values())
         assert on_spark.listed(seen) == naive.materialise(rules, facts)
     assert "reachability" in [each.plan for each in statistics.strata]
@@ -126,7 +126,7 @@ def test_a_stratum_with_modules_inside_is_closed_again(spark: Any, tmp_path: Pat
 
         def counted_anew(explicit: set[Fact]) -> Any:
             given = on_spark.facts(explicit)
-            facts, _ = seminaive(engine, program, given)
+            facts, _ = close_strata(engine, program, given)
             return with_bookkeeping(engine, program, Materialisation(given, facts), "dredc")
 
         old, fresh = counted_anew(before), counted_anew(after)

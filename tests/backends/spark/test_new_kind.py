@@ -13,7 +13,7 @@ from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.modules import kinds
 from everlog.reasoning.modules.kinds import with_modules
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from tests.backends.spark.reasoning import setup
 from tests.oracle import naive
 from tests.reasoning.modules.symmetry import SYMMETRY
@@ -37,6 +37,6 @@ def test_what_follows_is_the_same(spark: Any, tmp_path: Path, monkeypatch: pytes
     assert [module.kind for module in program.special] == ["symmetric", "symmetric"]
     assert [stratum.alone is None for stratum in program.strata if stratum.special] == [False, True]
     with setup(spark, tmp_path, rules, {*program.external.values(), *(p for p, _ in facts)}) as on_spark:
-        found, _ = seminaive(on_spark.engine, program, on_spark.facts(facts).renamed(program.external))
+        found, _ = close_strata(on_spark.engine, program, on_spark.facts(facts).renamed(program.external))
         seen = found.restricted(p for p in found if p not in program.external.values())
         assert on_spark.listed(seen) == naive.materialise(rules, facts)

@@ -13,7 +13,7 @@ from everlog.backends.spark.plans import PlanSettings
 from everlog.backends.spark.settings import SparkSettings
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from tests.backends.spark.reasoning import setup
 from tests.oracle import naive
 from tests.oracle.naive import Fact
@@ -64,7 +64,7 @@ def test_joined_facts_stay_in_their_partitions(
         on_spark.engine.settings = SparkSettings(0, PlanSettings(shared_facts=0, spread_facts=most))
         spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
         try:
-            found, _ = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
+            found, _ = close_strata(on_spark.engine, on_spark.program, on_spark.facts(facts))
             assert on_spark.listed(found) == naive.materialise(program, facts)
         finally:
             spark.conf.set("spark.sql.autoBroadcastJoinThreshold", threshold)

@@ -20,7 +20,7 @@ from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.materialisation import Materialisation, with_bookkeeping
 from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.names import Algorithm
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from everlog.reasoning.update import update
 from tests.backends.spark.reasoning import setup
 from tests.oracle import naive
@@ -42,7 +42,7 @@ def check_updates(
         engine.settings = how
         explicit = {*case.facts, *naive.explicit(case.program)}
         given = on_spark.facts(explicit)
-        facts, _ = seminaive(engine, program, given)
+        facts, _ = close_strata(engine, program, given)
         kept = with_bookkeeping(engine, program, Materialisation(given, facts), "dredc")
         rules = case.program.rules
         before = naive.materialise(_rules_only(case), explicit)
@@ -137,7 +137,7 @@ def test_a_closure_is_repaired_in_one_task_or_closed_again(
     with setup(spark, tmp_path, CLOSURE, hidden) as on_spark, caplog.at_level("INFO", "everlog"):
         on_spark.engine.settings = SparkSettings(0, PlanSettings(condensed_edges=edges, shared_facts=pairs))
         explicit = on_spark.facts(given)
-        found, _ = seminaive(on_spark.engine, program, explicit)
+        found, _ = close_strata(on_spark.engine, program, explicit)
         kept = with_bookkeeping(on_spark.engine, program, Materialisation(explicit, found), "dredc")
         done = update(on_spark.engine, program, kept, on_spark.facts(deleted), on_spark.facts(inserted), "dredc")
 

@@ -27,7 +27,7 @@ from everlog.reasoning.modules.implementation import ModuleImplementation
 from everlog.reasoning.modules.kinds import implementation, with_modules
 from everlog.reasoning.modules.union.description import VirtualUnion
 from everlog.reasoning.modules.union.implementation import UnionImplementation
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from everlog.reasoning.update import update
 from tests.reasoning.modules.symmetry import Symmetric, SymmetricImplementation
 from tests.reasoning.modules.test_updates import visible
@@ -171,14 +171,14 @@ def test_every_order_of_modules(data: st.DataObject) -> None:
         strata = tuple(replace(s, modules=(s.ordinary, *order)) if s.is_mixed else s for s in modular.strata)
         program = replace(modular, strata=strata)
         explicit = ids.facts(facts)
-        start, _ = seminaive(ids.engine(), program, explicit.renamed(program.external))
+        start, _ = close_strata(ids.engine(), program, explicit.renamed(program.external))
         state = Materialisation(explicit.renamed(program.external), start)
         for change in changes:
             delete, insert = ids.facts(change.delete), ids.facts(change.insert)
             explicit = (explicit - delete) | insert
             inner = [part.renamed(program.external) for part in (delete, insert)]
             state = update(ids.engine(), program, state, inner[0], inner[1], "dredc").materialisation
-            expected, _ = seminaive(ids.engine(), plain, explicit)
+            expected, _ = close_strata(ids.engine(), plain, explicit)
             assert same(visible(program, state.facts), expected)
             fresh = with_counters(ids.engine(), program, Materialisation(state.explicit, state.facts))
             assert (state.nr, state.rec) == (fresh.nr, fresh.rec)
@@ -192,6 +192,6 @@ def test_support_in_a_circle_does_not_last() -> None:
     program = with_modules(stratify(check(parse_program(rules + " q(?x, ?y) :- p(?x, ?y), p(?y, ?x) ."))))
     ids = {"a": 0, "b": 1}
     explicit = FactSet({E: Relation.from_columns([np.array([0]), np.array([1])])})
-    facts, _ = seminaive(Engine(10, ids), program, explicit)
+    facts, _ = close_strata(Engine(10, ids), program, explicit)
     done = update(Engine(10, ids), program, Materialisation(explicit, facts), explicit, FactSet(), "dredc")
     assert not done.materialisation.facts

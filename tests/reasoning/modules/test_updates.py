@@ -15,7 +15,7 @@ from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
 from everlog.reasoning.modules.kinds import with_modules
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.strata import close_strata
 from everlog.reasoning.update import update
 from tests.oracle import naive
 from tests.reasoning.test_maintenance import ALGORITHMS, Ids, same
@@ -83,9 +83,9 @@ def run(case: Case, kind: Any, data: st.DataObject, algorithms: Any) -> None:
     plain = stratify(checked, kind)
     program, ids = with_modules(plain), Ids(case)
     explicit = ids.facts({*case.facts, *naive.explicit(case.program)})
-    expected, _ = seminaive(ids.engine(), plain, explicit)
+    expected, _ = close_strata(ids.engine(), plain, explicit)
     inner = explicit.renamed(program.external)
-    facts, _ = seminaive(ids.engine(), program, inner)
+    facts, _ = close_strata(ids.engine(), program, inner)
     assert same(visible(program, facts), expected)
     state = Materialisation(inner, facts)
     for change in data.draw(updates(case)):
@@ -94,7 +94,7 @@ def run(case: Case, kind: Any, data: st.DataObject, algorithms: Any) -> None:
         names = program.external
         done = update(ids.engine(), program, state, delete.renamed(names), insert.renamed(names), algorithm, strategy)
         explicit = (explicit - delete) | insert
-        after, _ = seminaive(ids.engine(), plain, explicit)
+        after, _ = close_strata(ids.engine(), plain, explicit)
         found = visible(program, done.materialisation.facts)
         assert same(found, after)
         assert found.count == after.count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from everlog.analysis.stratify import Stratum
 from everlog.backends.lookup.facts import UNIVERSE, LookedUpFacts
@@ -12,6 +12,7 @@ from everlog.engine.algebra import AnyFactSet, Observer, Repairing
 from everlog.engine.factset import as_local
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
+from everlog.engine.plan import GIVEN_FIRST
 from everlog.reasoning.modules.kinds import implementation
 
 
@@ -23,10 +24,13 @@ class LookUpEngine(Engine):
     """
 
     def __init__(self, looked_up: LookedUpFacts, constants: Mapping[str, int], known: int, limits: Limits) -> None:
-        def room(held: int, rows: int) -> None:
-            looked_up.require(max(rows, held - known))
+        super().__init__(UNIVERSE, constants, limits=limits, threads=1, leads=GIVEN_FIRST)
+        self._looked_up = looked_up
+        self._known = known
 
-        super().__init__(UNIVERSE, constants, limits=replace(limits, room=room), threads=1, given_first=True)
+    def check(self, collected: int, instances: int = 0, rows: int = 0) -> None:
+        super().check(collected, instances, rows)
+        self._looked_up.require(max(rows, self.held + collected - self._known))
 
     def way(
         self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, without: Collection[str] = ()
@@ -36,7 +40,7 @@ class LookUpEngine(Engine):
 
 @dataclass(frozen=True)
 class LookedUpStratum:
-    """A stratum over facts that are looked up. It can be repaired, but not closed, which would read all facts."""
+    """A stratum over facts that are looked up. To close it would read all facts, which exceeds the limits."""
 
     engine: LookUpEngine
     stratum: Stratum

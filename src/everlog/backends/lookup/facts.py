@@ -17,8 +17,8 @@ from everlog.backends.lookup.numbering import GrowingNumbering
 from everlog.backends.lookup.rows import FoundRows, RowReader
 from everlog.backends.too_much import TooMuchError
 from everlog.engine.keys import Column, Keys, Layout, first_of_equal, layout_for, pack, sort_unique
-from everlog.engine.lazy import Bound, LazyFacts, bound_by
-from everlog.engine.multiset import Multiset
+from everlog.engine.lazy import NOTHING, Bound, LazyFacts, bound_by
+from everlog.engine.multiset import Multiset, Piece
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
@@ -185,6 +185,10 @@ class _Number:
     def weights(self, keys: Keys) -> Ints:
         self._source.fetch(bound_by(self.held.layout, keys))
         return self.held.weights(keys)
+
+    def whole(self) -> Piece:
+        self._source.fetch(NOTHING)
+        return self.held.whole()
 
     def _take(self, keys: Keys, sums: Sums) -> None:
         numbers = sums[self._name]

@@ -60,8 +60,8 @@ def opened(
         explicit[name] = found.having("explicit")
         if is_counted:
             nr[name], rec[name] = found.numbers("nr"), found.numbers("rec")
-    listed = _with_generated(program, FactSet(facts), generated).with_count(figures["facts"])
-    given = FactSet(explicit).with_count(figures["explicit"])
+    listed = FactSet(_with_generated(program, FactSet(facts), generated), figures["facts"])
+    given = FactSet(explicit, figures["explicit"])
     known = Materialisation(given, listed, instances=figures["instances"])
     known = replace(known, nr=Counts(nr), rec=Counts(rec)) if is_counted else known
     return OpenedVersion(program, known, generated, figures)

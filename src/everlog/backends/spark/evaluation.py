@@ -131,17 +131,18 @@ class SparkEvaluation(SparkAccounts, ABC):
         """The facts with those of a recursion that does not decompose, derived in rounds over slices."""
         derived = plan.stratum.predicates
         others, known = facts.restricted(facts.possible.difference(derived)), facts.restricted(derived).count
+        held = 0
 
-        def note(held: int, instances: int) -> None:
-            nonlocal known
+        def note(new: int, instances: int) -> None:
+            nonlocal held
             self.work.instances["forward"] += instances
+            before, held = max(held, known), held + new
             self.limits.check(others.count + held)
-            if held > known:
-                observer(held - known)
-                known = held
+            if held > before:
+                observer(held - before)
 
         slices = parallelism(self.space.spark)
-        found = close_in_rounds(self.space, plan.rules, derived, facts, slices=slices, after_round=note)
+        found = close_in_rounds(self.space, plan.rules, derived, facts, slices=slices, observer=note)
         return others.extended(FrameSet.of(self.space, found.stored))
 
     def _listed(self, found: ClosureListing) -> FrameSet:

@@ -253,9 +253,10 @@ class FrameSet:
         return self._count
 
     def with_count(self, count: int) -> FrameSet:
-        """Set the number of facts, which the caller knows, and return the set."""
-        self._count = count
-        return self
+        """The set with its number of facts, which the caller knows."""
+        found = FrameSet(self.space, self.base, self.removed, self.added)
+        found._count = count
+        return found
 
     def __bool__(self) -> bool:
         removed = sum(part.most for part in self.removed)
@@ -337,6 +338,10 @@ class FrameSet:
         self.settle()
         return self._joined(new - self)
 
+    def __ror__(self, none: AnyFactSet) -> FrameSet:
+        """The union with an empty set of another implementation."""
+        return self | none
+
     def extended(self, new: AnyFactSet) -> FrameSet:
         """The union with facts that are not in the set; its parts are merged if they are in many files."""
         more = framed(self.space, new)
@@ -371,6 +376,10 @@ class FrameSet:
         )
         return FrameSet.of(self.space, step)._joined(mine.restricted(mine.possible - shared))
 
+    def __rsub__(self, none: AnyFactSet) -> FrameSet:
+        """The difference from an empty set of another implementation."""
+        return framed(self.space, none)
+
     def _minus(self, other: FrameSet) -> FrameSet:
         """A view of the set without the facts of a set from which nothing is removed."""
         removed = [part.restricted(self.possible) for part in (*other.base, *other.added)]
@@ -393,6 +402,10 @@ class FrameSet:
             lambda: _semi(small, large, shared), shared, small._most_of(shared), depth, touched=small.touched
         )
         return FrameSet.of(self.space, step)
+
+    def __rand__(self, none: AnyFactSet) -> FrameSet:
+        """The intersection with an empty set of another implementation."""
+        return framed(self.space, none)
 
     def restricted(self, predicates: Iterable[Predicate]) -> FrameSet:
         """The facts of some predicates."""

@@ -12,14 +12,12 @@ from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.rows import GROUP, TaskIds, Written
 from everlog.backends.spark.sharing import in_one_task
 from everlog.backends.spark.workspace import Stored, Workspace
-from everlog.engine.factset import NONE, FactSet
 from everlog.engine.limits import Limits
-from everlog.engine.match import Engine
 from everlog.engine.rules import RuleSet
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Predicate, Rule
-from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.observers import WithinLimits
+from everlog.reasoning.seminaive import close_in_rounds
 
 
 @dataclass(frozen=True)
@@ -67,23 +65,10 @@ class _Finish:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> tuple[Written, int, int] | None:
         (old, delta), numbering = self.terms.read(batches, groups=2)
         engine = self.terms.engine(numbering, Limits(self.most))
+        old, observer = old - delta, WithinLimits(engine, old)
         try:
-            found = _closed(engine, RuleSet(self.rules), old, delta)
+            closed = close_in_rounds(engine, RuleSet(self.rules), old, delta, observer)
         except LimitError:
             return None
-        return self.terms.write_all(found, numbering), engine.work.instances["forward"], len(found)
-
-
-def _closed(engine: Engine, rules: RuleSet, facts: FactSet, delta: FactSet) -> list[FactSet]:
-    """The facts that follow and are not among the given ones, a set for each round."""
-    facts, found = facts - delta, list[FactSet]()
-
-    def step(delta: FactSet) -> FactSet:
-        nonlocal facts
-        facts = facts.extended(delta)
-        new = engine.match(rules, facts, facts, changed=[(delta, NONE)]).facts(without=facts)
-        found.extend([new] if new else [])
-        return new
-
-    fixpoint(delta, step, WithinLimits(engine, facts))
-    return found
+        found = closed - old - delta
+        return self.terms.write(found, numbering), engine.work.instances["forward"], max(0, observer.rounds - 1)

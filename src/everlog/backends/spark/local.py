@@ -18,7 +18,7 @@ from everlog.backends.spark.workspace import Stored, Workspace
 from everlog.engine.factset import as_local
 from everlog.engine.limits import Limits
 from everlog.lang.errors import FactLimitError
-from everlog.reasoning.seminaive import close_stratum
+from everlog.reasoning.strata import close_stratum
 
 
 @dataclass(frozen=True)

@@ -119,6 +119,10 @@ class FrameCounts:
     def __sub__(self, other: AnyCounts) -> FrameCounts:
         return self._with([replace(piece, sign=-piece.sign) for piece in framed_counts(self.space, other).pieces])
 
+    def __radd__(self, none: AnyCounts) -> FrameCounts:
+        """The sum with an empty multiset of another implementation."""
+        return self + none
+
     def __rsub__(self, other: AnyCounts) -> FrameCounts:
         """The difference from an empty multiset of another implementation."""
         return framed_counts(self.space, other) - self

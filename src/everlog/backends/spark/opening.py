@@ -64,9 +64,8 @@ def opened(
     facts = _with_fed(engine, program, stored, generated, is_counted)
     counters = (stored.counts("nr").renamed(hidden), stored.counts("rec").renamed(hidden))
     nr, rec = _with_bridges(engine, program, facts, counters) if is_counted else (None, None)
-    explicit = stored.explicit().renamed(hidden)
-    for known, count in ((explicit, figures["explicit"]), (facts, figures["facts"])):
-        known.with_count(count)
+    explicit = stored.explicit().renamed(hidden).with_count(figures["explicit"])
+    facts = facts.with_count(figures["facts"])
     materialisation = Materialisation(explicit, facts, nr, rec, instances=figures["instances"])
     return StoredState(OpenedVersion(program, materialisation, generated, figures), counters)
 

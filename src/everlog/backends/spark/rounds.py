@@ -45,6 +45,10 @@ from everlog.engine.limits import Limits
 from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
+from everlog.reasoning.fixpoint import fixpoint
+
+RoundObserver = Callable[[int, int], None]
+"""Receives the numbers of new facts and of instances of a round."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +70,11 @@ def close_in_rounds(
     facts: FrameSet,
     *,
     slices: int,
-    after_round: Callable[[int, int], None] = lambda known, instances: None,
+    observer: RoundObserver = lambda new, instances: None,
 ) -> InRounds:
     """All facts of the derived predicates of recursive rules.
 
-    ``after_round`` is called after each round with the number of facts so far and the instances of the round.
+    The observer is called after each round, since only then the number of its new facts is known.
 
     The recursive atoms of each rule have to be connected, and no derived predicate may have arity 0.
     """
@@ -85,24 +89,41 @@ def close_in_rounds(
     space.jobs += 1
     shared, first = in_one_task(given.frame(), _Prepare(terms, plan, spread, orders))
     slots = [_Slice(tuple(derived), terms, plan, spread, shared, number) for number in range(slices)]
-    waiting: list[Sent] = [first] if first else []
-    known = instances = rounds = 0
-    while waiting:
-        chosen = [slot.receiving(waiting) for slot in slots]
+    instances = rounds = 0
+
+    def step(waiting: _Waiting) -> _Waiting:
+        nonlocal instances, rounds
+        chosen = [slot.receiving(waiting.sent) for slot in slots]
         space.jobs += 1
         done = SparkRunner(space.spark).run(_Slice.round, [slot for slot in chosen if slot.sent])
-        read = {sent.directory for sent in waiting}
+        read = {sent.directory for sent in waiting.sent}
         for found in done:
             read.update(held.directory for held in set(slots[found.number].held).difference(found.held))
             slots[found.number] = replace(slots[found.number], held=found.held)
         for directory in read:
             shutil.rmtree(directory, ignore_errors=True)
         considered = sum(found.instances for found in done)
-        known, instances, rounds = known + sum(found.new for found in done), instances + considered, rounds + 1
-        waiting = [found.sent for found in done if found.sent]
-        after_round(known, considered)
+        instances, rounds = instances + considered, rounds + 1
+        observer(sum(found.new for found in done), considered)
+        return _Waiting([found.sent for found in done if found.sent])
+
+    fixpoint(_Waiting([first] if first else []), step)
     space.jobs += 1
     return InRounds(_listed(space, slots), instances, rounds)
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """The facts sent to slices in a round. Some may be known there."""
+
+    sent: Sequence[Sent]
+
+    @property
+    def count(self) -> int:
+        return sum(sum(sent.counts) for sent in self.sent)
+
+    def __bool__(self) -> bool:
+        return bool(self.sent)
 
 
 def _listed(space: Workspace, slots: Sequence[_Slice]) -> Stored:

@@ -71,23 +71,19 @@ class TaskIds:
         return Engine(numbering.universe, numbers, limits=limits, threads=1)
 
     def write(self, facts: FactSet, numbering: SharedNumbering) -> Written:
-        """Write facts into a file in the work directory."""
-        return self.write_all([facts], numbering)
-
-    def write_all(self, sets: Sequence[FactSet], numbering: SharedNumbering) -> Written:
-        """Write the facts of some sets into a file.
+        """Write facts into a file in the work directory.
 
         They are written block by block, since allocating memory for all rows costs more than copying the blocks.
         """
         ids = {predicate: number for number, predicate in self.predicates}
-        relations = [pair for facts in sets for pair in facts.items() if len(pair[1])]
+        relations = {predicate: relation for predicate, relation in facts.items() if len(relation)}
         if not relations:
             return (), {}
         sizes: Counter[int] = Counter()
         path = f"{self.directory}/{uuid.uuid4().hex}.parquet"
         schema = pa.schema([(name, pa.int64()) for name in self.keys])
         with pq.ParquetWriter(path, schema, compression="none", use_dictionary=["predicate"]) as writer:
-            for predicate, relation in relations:
+            for predicate, relation in relations.items():
                 sizes[ids[predicate]] += len(relation)
                 keys = relation.keys()
                 for start in range(0, len(keys), BLOCK_ROWS):

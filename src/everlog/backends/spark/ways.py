@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from everlog.analysis.decompose import parts_of
 from everlog.analysis.modules.module import SpecialModule
@@ -25,7 +25,8 @@ from everlog.lang.syntax import Predicate
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.observers import ignore_rounds
 from everlog.reasoning.rule_sets import rule_sets
-from everlog.reasoning.ways import close, close_by
+from everlog.reasoning.seminaive import found_at_once
+from everlog.reasoning.ways import close
 
 if TYPE_CHECKING:
     from everlog.backends.spark.evaluation import SparkEvaluation
@@ -34,8 +35,6 @@ log = logging.getLogger(__name__)
 
 ONE_TASK = "one task"
 """The name of the way to evaluate a whole stratum in one task."""
-FINISH = "finish"
-"""The name of the way to close a recursion in one task, from where it starts."""
 
 
 def way_of(
@@ -69,24 +68,8 @@ def way_of(
 # Whole strata ------------------------------------------------------------------------------------
 
 
-class RepairedByRules:
-    """The repair of a stratum for ways that only close it.
-
-    Ordinary rules are repaired by the algorithm of the update. A stratum in which modules depend on rules is closed
-    again.
-    """
-
-    stratum: Stratum
-
-    def repair(self, update: Repairing) -> None:
-        if not self.stratum.is_mixed:
-            update.by_algorithm()
-        else:
-            update.close_again(shown(self.stratum))
-
-
 @dataclass(frozen=True)
-class OneTask(RepairedByRules):
+class OneTask:
     """Closes a stratum of any form by the local engine in one task; too large if there are more facts than allowed."""
 
     engine: SparkEvaluation
@@ -104,9 +87,12 @@ class OneTask(RepairedByRules):
         observer(derived.count, rounds)
         return below.extended(derived)
 
+    def repair(self, update: Repairing) -> None:
+        update.close_again(shown(self.stratum))
+
 
 @dataclass(frozen=True)
-class WithoutModules(RepairedByRules):
+class WithoutModules:
     """Closes a stratum in which modules depend on rules, with ordinary rules in place of the modules.
 
     Only the local engine closes such a stratum with its modules.
@@ -119,6 +105,9 @@ class WithoutModules(RepairedByRules):
     def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> AnyFactSet:
         seen = {hidden: p for module in self.stratum.special for p, hidden in module.external.items()}
         return close(self.engine, without_modules(self.stratum), facts, explicit.renamed(seen), observer, self.without)
+
+    def repair(self, update: Repairing) -> None:
+        update.close_again(shown(self.stratum))
 
 
 @dataclass(frozen=True)
@@ -173,8 +162,17 @@ class ModuleByPlan:
 # Recursion ---------------------------------------------------------------------------------------
 
 
+class Recursing(Protocol):
+    """A way to close a recursion once the nonrecursive rules of its stratum have been applied."""
+
+    def close(self, known: FrameSet, observer: Observer) -> FrameSet:
+        """All facts; ``known`` are those below the stratum, and those of it that its nonrecursive rules derive or that
+        are explicit, which the observer has counted.
+        """
+
+
 @dataclass(frozen=True)
-class Recursion(RepairedByRules):
+class Recursion:
     """Closes a stratum with recursive rules: applies its nonrecursive rules, then chooses the way by the sizes."""
 
     engine: SparkEvaluation
@@ -184,8 +182,7 @@ class Recursion(RepairedByRules):
     def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> AnyFactSet:
         below = framed(self.engine.space, facts)
         given = framed(self.engine.space, explicit).restricted(self.stratum.predicates)
-        new = self.engine.match(rule_sets(self.stratum).nonrecursive, below, below).facts(without=given)
-        start = given.extended(new)
+        start = framed(self.engine.space, found_at_once(self.engine, rule_sets(self.stratum), below, given))
         if not start:
             return below
         parts = parts_of(self.stratum)
@@ -195,9 +192,10 @@ class Recursion(RepairedByRules):
         known = below.extended(start)
         plan = plan_of(self.stratum, known.sizes, replace(self.engine.plan_settings, local_facts=0))
         self.engine.note_plan(plan)
-        if plan.kind not in ("rounds", "loop"):
-            return self.engine.closed_at_once(plan, known)
-        return close_by(lambda without: self._way(plan, known, without), known, start, observer)
+        return self._way(plan, known, start).close(known, observer)
+
+    def repair(self, update: Repairing) -> None:
+        update.by_algorithm()
 
     def _in_parts(self, parts: Sequence[Stratum], below: FrameSet, start: FrameSet, observer: Observer) -> AnyFactSet:
         """Close the parts of the stratum one after the other; its nonrecursive rules have been applied before."""
@@ -209,52 +207,68 @@ class Recursion(RepairedByRules):
             found = close(self.engine, own, found, start, observer, self.without)
         return found
 
-    def _way(self, plan: StratumPlan, known: FrameSet, without: Collection[str]) -> Way:
-        """The way to close the recursion by a plan of the kind rounds or loop."""
+    def _way(self, plan: StratumPlan, known: FrameSet, start: FrameSet) -> Recursing:
+        """The way to close the recursion by its plan, given all facts so far and those of the stratum."""
+        if plan.kind not in ("rounds", "loop"):
+            return AtOnce(self.engine, plan)
         if plan.kind == "loop":
-            return Loop(self.engine, self.stratum)
-        if FINISH not in without and fits(self.stratum, known, self.engine.settings.local_finish):
-            return Finish(self.engine, self.stratum)
-        return InSlices(self.engine, self.stratum, plan)
+            return Loop(self.engine, self.stratum, start)
+        slices = InSlices(self.engine, plan)
+        if fits(self.stratum, known, self.engine.settings.local_finish):
+            return Finish(self.engine, self.stratum, start, slices)
+        return slices
 
 
 @dataclass(frozen=True)
-class Finish(RepairedByRules):
-    """Closes a recursion in one task, from known facts; too large if there are more facts than allowed."""
+class AtOnce:
+    """Closes a recursion by a plan whose rounds the driver does not run."""
 
     engine: SparkEvaluation
-    stratum: Stratum
-
-    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> FrameSet:
-        space = self.engine.space
-        found = self.engine.finished(self.stratum, framed(space, facts), framed(space, explicit))
-        if found is None:
-            raise TooLargeError(FINISH)
-        return found
-
-
-@dataclass(frozen=True)
-class InSlices(RepairedByRules):
-    """Closes a recursion in rounds over facts that stay in slices, from known facts."""
-
-    engine: SparkEvaluation
-    stratum: Stratum
     plan: StratumPlan
 
-    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> FrameSet:
-        return self.engine.closed_in_rounds(self.plan, framed(self.engine.space, facts), observer)
+    def close(self, known: FrameSet, observer: Observer) -> FrameSet:
+        return self.engine.closed_at_once(self.plan, known)
 
 
 @dataclass(frozen=True)
-class Loop(RepairedByRules):
-    """Closes a recursion in rounds of joins, from known facts; once the facts fit one task it is finished there."""
+class Finish:
+    """Closes a recursion in one task, or in another way if there are more facts than one task may hold. ``start`` are
+    the facts of the stratum.
+    """
 
     engine: SparkEvaluation
     stratum: Stratum
+    start: FrameSet
+    otherwise: Recursing
 
-    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> FrameSet:
+    def close(self, known: FrameSet, observer: Observer) -> FrameSet:
+        found = self.engine.finished(self.stratum, known, self.start)
+        return self.otherwise.close(known, observer) if found is None else found
+
+
+@dataclass(frozen=True)
+class InSlices:
+    """Closes a recursion in rounds over facts that stay in slices."""
+
+    engine: SparkEvaluation
+    plan: StratumPlan
+
+    def close(self, known: FrameSet, observer: Observer) -> FrameSet:
+        return self.engine.closed_in_rounds(self.plan, known, observer)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Closes a recursion in rounds of joins; once the facts fit one task it is finished there. ``start`` are the facts
+    of the stratum.
+    """
+
+    engine: SparkEvaluation
+    stratum: Stratum
+    start: FrameSet
+
+    def close(self, known: FrameSet, observer: Observer) -> FrameSet:
         engine, rules, may_finish = self.engine, rule_sets(self.stratum).recursive, True
-        known = framed(engine.space, facts)
 
         def following(delta: FrameSet) -> FrameSet:
             nonlocal known, may_finish
@@ -271,5 +285,5 @@ class Loop(RepairedByRules):
             known = known.extended(delta)
             return following(delta)
 
-        fixpoint(following(framed(engine.space, explicit)), step, observer)
+        fixpoint(following(self.start), step, observer)
         return known

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from everlog.engine.factset import NONE, FactSet
+from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, columns_of
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
@@ -27,6 +27,7 @@ from everlog.query.sparql.degrees import Dangling, dangling
 from everlog.query.sparql.graphs import MERGED, Option, TripleGraph
 from everlog.query.sparql.pool import TermPool
 from everlog.query.sparql.table import SolutionTable
+from everlog.reasoning.seminaive import close_under
 
 ROW = ".row"
 """The column that ties solutions of a pattern under EXISTS to their row."""
@@ -259,16 +260,10 @@ class Matcher:
         return SolutionTable(dict(zip(names, columns, strict=True)), size)
 
     def closed(self, rules: Sequence[Rule], facts: FactSet) -> FactSet:
-        """The facts that positive rules derive, round by round until no fact is new."""
-        engine, prepared = self.engine(), RuleSet(rules)
-        used = {atom.predicate for rule in rules for atom in rule.body}
-        facts = facts.restricted(used)
-        found = delta = engine.match(prepared, facts, facts, phase=PHASE).facts()
-        while delta:
-            facts = facts.extended(delta)
-            delta = engine.match(prepared, facts, facts, [(delta, NONE)], PHASE).facts(without=facts)
-            found = found | delta
-        return found
+        """The facts of the predicates that rules derive; no rule negates one of these."""
+        read = facts.restricted({atom.predicate for rule in rules for atom in rule.body})
+        closed = close_under(self.engine(), RuleSet(rules), read, PHASE)
+        return closed.restricted({rule.head.predicate for rule in rules})
 
     def _counted(
         self, rules: Sequence[Rule], facts: FactSet, engine: Engine, head: Predicate, names: Sequence[str]

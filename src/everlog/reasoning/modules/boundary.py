@@ -22,6 +22,7 @@ from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import C, F, Materialisation, Trace
 from everlog.reasoning.modules.graphs import derived, derived_by_modules, derived_since, graphs_of
 from everlog.reasoning.modules.kinds import implementation
+from everlog.reasoning.seminaive import close_under
 
 
 def outward(program: StratifiedProgram, materialisation: Materialisation[F, C]) -> Materialisation[F, C]:
@@ -169,8 +170,7 @@ def _fed_again(engine: Engine, program: StratifiedProgram, state: State) -> Fact
         within = [module for module in mixed if generated.intersection(module.predicates)]
         facts = facts.replaced(derived_by_modules(engine, within, facts))
         feeding = RuleSet([rule for rule in stratum.rules if rule.head.predicate in hidden])
-        while more := engine.match(feeding, facts, facts, phase="opening").facts(without=facts):
-            facts = facts | more
+        facts = close_under(engine, feeding, facts, "opening")
         for module in stratum.special:
             facts = facts.replaced(implementation(module).derive(facts))
     return facts

@@ -22,7 +22,7 @@ from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.modules.changed import RelationChange
 from everlog.reasoning.modules.kinds import implementation
-from everlog.reasoning.modules.loops import close_in_rounds
+from everlog.reasoning.modules.loops import close_with_modules
 from everlog.reasoning.observers import WithinLimits
 
 NOTHING: Mapping[str, Reach] = MappingProxyType({})
@@ -74,7 +74,7 @@ def derived_by_modules(
         kept = made[0].listed(facts, listed)
         return made[0].derive(facts) if kept is None else kept
     predicates = [predicate for module in modules for predicate in module.predicates]
-    closed = as_local(close_in_rounds(engine, modules, RuleSet(()), facts, NONE, WithinLimits(engine, facts)))
+    closed = as_local(close_with_modules(engine, modules, RuleSet(()), facts, NONE, WithinLimits(engine, facts)))
     return {predicate: closed.relation(predicate) for predicate in predicates}
 
 

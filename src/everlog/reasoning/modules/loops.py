@@ -1,4 +1,4 @@
-"""The rounds of a stratum, and the modules that take part in them: seminaive evaluation and MAT-MOD.
+"""Modules that take part in the rounds of a stratum (thesis, Algorithm 6, MAT-MOD).
 
 A module that depends on rules of its own stratum reads a hidden predicate that they derive from the module's facts.
 """
@@ -92,29 +92,27 @@ class Loops:
 NO_MODULES = Loops()
 
 
-def close_in_rounds(
+def close_with_modules(
     engine: AnyEngine,
     modules: Iterable[SpecialModule],
     rules: RuleSet,
     facts: AnyFactSet,
     new: AnyFactSet,
-    observer: Observer | None = None,
+    observer: Observer,
 ) -> AnyFactSet:
-    """All facts that follow from ``facts`` and ``new`` by the rules, and by modules if there are any.
+    """All facts that follow from ``facts`` and ``new`` by rules and modules (thesis, Algorithm 6, lines 146 to 155).
 
-    Without modules this is seminaive evaluation (journal paper, Algorithm 1, lines 6 to 8), with modules MAT-MOD
-    (thesis, Algorithm 6, lines 146 to 155). Unlike there, a module is given what the rules find in the same round,
-    which saves rounds.
+    Unlike there, a module is given what the rules find in the same round, which saves rounds.
     """
-    inside = Loops.of(modules, facts, new)  # Alg. 6, l. 147
+    inside = Loops.of(modules, facts, new)  # l. 147
 
     def step(delta: AnyFactSet) -> AnyFactSet:
         nonlocal facts
-        facts = inside.extended(facts, delta)  # Alg. 1, l. 7; Alg. 6, l. 151
-        found = engine.match(rules, facts, facts, [(delta, NONE)]).facts(without=facts)  # Alg. 1, l. 8 and 5
-        return found | inside.added(found, delta)  # Alg. 6, l. 155
+        facts = inside.extended(facts, delta)  # l. 151
+        found = engine.match(rules, facts, facts, [(delta, NONE)]).facts(without=facts)  # l. 155
+        return found | inside.added(found, delta)  # l. 155
 
-    fixpoint(new | inside.relations(), step, observer)  # Alg. 1, l. 6; Alg. 6, l. 150
+    fixpoint(new | inside.relations(), step, observer)  # l. 149 and 150
     return inside.within(facts)
 
 
