@@ -24,6 +24,7 @@ class FBF(BackwardChaining):
     def rederive(self, rules: Rules, deleted: AnyFactSet) -> AnyFactSet:
         """The facts that were proved, and those of the others that follow in one step (l. 63 and 64)."""
         back = deleted & self.P
+        self.observer(back.count)
         self.add(back)
         unknown = deleted - back
         delayed = unknown & self.Y
