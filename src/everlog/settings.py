@@ -7,6 +7,7 @@ key ``on-error`` of the ``everlog.toml`` in the working directory or the nearest
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -67,6 +68,7 @@ class Setting:
 KINDS: Mapping[type, str] = {str: "a string", int: "an integer", float: "a number", bool: "true or false"}
 
 EXPAND_BELOW = 50_000_000
+LARGE_GZ = 64
 LOCAL_FINISH = 4_000_000
 LOOK_UP_ROWS = 50_000_000
 PROBE_ROWS = 4_000_000
@@ -120,7 +122,7 @@ _ALL = (
     Setting("types", str, "Whether cells may be numbers, IRIs, ... or strings only.", "auto", ("auto", "string")),
     Setting("base", str, "Base IRI of RDF files, by default the file's own, and of SPARQL queries.", metavar="IRI"),
     Setting("graphs", bool, "Facts of RDF have the graph they are in as last argument.", False),
-    Setting("large-gz", int, "Warn of .gz files above this size in megabytes.", 64, least=0, metavar="MB"),
+    Setting("large-gz", int, "Warn of .gz files above this size in megabytes.", LARGE_GZ, least=0, metavar="MB"),
     Setting(
         "on-error",
         str,
@@ -156,6 +158,11 @@ _ALL = (
 )
 
 SETTINGS: Mapping[str, Setting] = MappingProxyType({setting.name: setting for setting in _ALL})
+
+
+def in_environment(name: str) -> str | None:
+    """A setting in the environment, None if it is not there or empty."""
+    return os.environ.get(SETTINGS[name].variable) or None
 
 
 def find_file(start: Path) -> Path | None:

@@ -29,7 +29,6 @@ class Limits:
 
     max_facts: int | None = None
     deadline: float | None = None
-    cancelled: Callable[[], bool] = lambda: False
     seconds: float | None = None
     memory: int | None = None
     room: Callable[[int, int], None] | None = None
@@ -52,8 +51,6 @@ class Limits:
             self._check_memory(self.memory, held)
         if self.room is not None:
             self.room(held, rows)
-        if self.cancelled():
-            raise LimitError.of(Code.CANCELLED, "the work was cancelled; nothing was changed")
 
     def reserve(self, rows: int, size: int) -> None:
         """Raise an error if ``rows`` more rows, of ``size`` bytes in all, would exceed a limit."""

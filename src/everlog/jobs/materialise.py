@@ -31,7 +31,7 @@ from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.rdf import merged_graphs
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import Split
-from everlog.ingest.splits import LARGE_GZ, large_files, splits
+from everlog.ingest.splits import large_files, splits
 from everlog.ingest.stage import Staged
 from everlog.ingest.triples import refuse_graphs
 from everlog.jobs.change_job import ChangeResult, RowsRead
@@ -52,7 +52,7 @@ from everlog.reasoning.merging import Merging
 from everlog.reasoning.modules.description import closures_of
 from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.statistics import Listener, Statistics
-from everlog.settings import WAIT
+from everlog.settings import LARGE_GZ, WAIT
 from everlog.store.codec import COUNTED, dictionary_of, facts_of
 from everlog.store.schema import TERMS
 from everlog.store.transaction import Transaction, begin

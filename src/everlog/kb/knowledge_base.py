@@ -717,7 +717,7 @@ class KnowledgeBase:
         """The number of instances that materialising considers, as far as it is known."""
         return self._reasoner.instances
 
-    # inner workings -----------------------------------------------------------------------------
+    # helpers ------------------------------------------------------------------------------------
 
     @property
     def _written(self) -> Program:

@@ -266,7 +266,7 @@ class Reasoner:
             done.statistics.reason = "equality by representatives is computed anew for other rules"
         return replace(done, materialisation=self._materialisation)
 
-    # inner workings -----------------------------------------------------------------------------
+    # helpers ------------------------------------------------------------------------------------
 
     def engine(self, partition: Partition | None = None) -> Engine:
         """An engine; with a partition, constants of rules stand for their representatives."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from everlog.analysis.modules.hidden import is_inner
+from everlog.analysis.modules.hidden import is_intermediate
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.difference import Difference
 from everlog.engine.factset import NONE, as_local
@@ -61,7 +61,7 @@ class SeenChange:
 
     def counted(self, counts: C) -> C:
         """Counters, or differences of counters, without those of facts that follow from others within a module."""
-        inside = [hidden for predicate, hidden in self.hidden.items() if is_inner(predicate)]
+        inside = [hidden for predicate, hidden in self.hidden.items() if is_intermediate(predicate)]
         rest = counts.restricted([p for p in counts if p not in inside]) if inside else counts
         return rest.renamed(self._shown)
 

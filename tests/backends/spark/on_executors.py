@@ -32,7 +32,7 @@ from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import SparkRunner
 from everlog.backends.stored_version import StoredVersion
 from everlog.backends.written import WrittenChange
-from everlog.host.session import session, stop
+from everlog.host.session import session
 from everlog.ingest.dictionary import new_terms
 from everlog.ingest.facts import facts_in
 from everlog.ingest.spill import Spill
@@ -49,12 +49,12 @@ from everlog.reasoning.names import Algorithm
 from everlog.reasoning.seminaive import seminaive
 from everlog.settings import PROBE_ROWS
 from everlog.store import Store, begin
-from everlog.store.verify import verify
 from tests.backends.spark.reasoning import setup
 from tests.backends.spark.test_known import STEPS, loop_facts
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.reasoning.test_cases import CASES, facts_of, program_of
+from tests.store.verified import verify
 from tests.strategies import Case, Change, cases, graph_cases, side_by_side
 
 ROUNDS = 1
@@ -89,7 +89,7 @@ def main(master: str, work: Path) -> None:
         run(programs, UPDATES)
     report["plans"] = kinds(spark, work)
     print(json.dumps(report))
-    stop()
+    session().stop()
 
 
 CLOSURES = """

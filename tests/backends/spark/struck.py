@@ -33,7 +33,7 @@ from everlog.backends import elsewhere
 from everlog.backends.engines import plan_settings
 from everlog.backends.spark import components, slices
 from everlog.backends.spark.tasks import SparkRunner
-from everlog.host.session import session, stop
+from everlog.host.session import session
 from everlog.jobs import materialise as jobs
 from everlog.jobs.materialise import MaterialiseJob, MaterialiseResult, materialise
 from everlog.jobs.update import UpdateJob, UpdateResult, update
@@ -105,7 +105,7 @@ def main(master: str, work: Path, *plans: str) -> None:
     run("full at look-ups", ALONE, ["full"], lambda: update(third))
     run("look-ups", ALONE, deaths, lambda: update(third))
     print(json.dumps(report))
-    stop()
+    session().stop()
 
 
 # in the driver ----------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everlog.lang.syntax import Predicate
 
-INNER = " going on"
+INTERMEDIATE = " intermediate"
 
 
 def hidden(predicate: Predicate) -> Predicate:
@@ -12,11 +12,11 @@ def hidden(predicate: Predicate) -> Predicate:
     return Predicate(f"{predicate.name} external", predicate.arity)
 
 
-def inner(predicate: Predicate) -> Predicate:
-    """The predicate of an inner state of pairs, which no rule outside the module reads."""
-    return Predicate(f"{predicate.name}{INNER}", predicate.arity)
+def intermediate(predicate: Predicate) -> Predicate:
+    """The predicate of an intermediate state of pairs, which no rule outside the module reads."""
+    return Predicate(f"{predicate.name}{INTERMEDIATE}", predicate.arity)
 
 
-def is_inner(predicate: Predicate) -> bool:
-    """Whether a predicate is one of an inner state."""
-    return predicate.name.endswith(INNER)
+def is_intermediate(predicate: Predicate) -> bool:
+    """Whether a predicate is one of an intermediate state."""
+    return predicate.name.endswith(INTERMEDIATE)

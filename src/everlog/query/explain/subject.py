@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from everlog.analysis.modules.hidden import INNER, is_inner
+from everlog.analysis.modules.hidden import INTERMEDIATE, is_intermediate
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.dictionary import Dictionary
@@ -74,7 +74,7 @@ class Subject:
     def of(cls, reasoner: ReasonedProgram) -> Subject:
         """The subject for a reasoner that is up to date."""
         kept, program = reasoner.inner(), reasoner.program
-        names = {hidden: predicate for predicate, hidden in program.external.items() if not is_inner(predicate)}
+        names = {hidden: predicate for predicate, hidden in program.external.items() if not is_intermediate(predicate)}
         merged = reasoner.merged if reasoner.merging is not None else None
         partition = None if merged is None else merged.partition.fitted(len(reasoner.dictionary))
         written = program.program.written
@@ -142,7 +142,7 @@ class Subject:
     @cached_property
     def _shown(self) -> Mapping[Predicate, Predicate]:
         pairs = ((hidden, p) for module in self.modules for p, hidden in module.external.items())
-        return {hidden: Predicate(p.name.removesuffix(INNER), p.arity) if is_inner(p) else p for hidden, p in pairs}
+        return {hidden: Predicate(p.name.removesuffix(INTERMEDIATE), p.arity) for hidden, p in pairs}
 
     def numbers_of(self, rules: Sequence[Rule]) -> tuple[int, ...]:
         """The positions of rules in the program."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from everlog.analysis.modules.hidden import is_inner
+from everlog.analysis.modules.hidden import is_intermediate
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
@@ -51,12 +51,12 @@ def external(program: StratifiedProgram, facts: FactSet) -> FactSet:
 
 def _seen(program: StratifiedProgram) -> dict[Predicate, Predicate]:
     """Maps each hidden predicate to the one that users see."""
-    return {hidden: predicate for predicate, hidden in program.external.items() if not is_inner(predicate)}
+    return {hidden: predicate for predicate, hidden in program.external.items() if not is_intermediate(predicate)}
 
 
 def bridged(program: StratifiedProgram) -> frozenset[Predicate]:
     """The hidden predicates that users do not see under any name; their facts follow from the others."""
-    return frozenset(hidden for predicate, hidden in program.external.items() if is_inner(predicate))
+    return frozenset(hidden for predicate, hidden in program.external.items() if is_intermediate(predicate))
 
 
 def bridges(program: StratifiedProgram) -> Iterator[tuple[RuleSet, RuleSet]]:

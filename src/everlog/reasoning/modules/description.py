@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from everlog.analysis.modules.hidden import is_inner
+from everlog.analysis.modules.hidden import is_intermediate
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.modules.printing import shown_in
 from everlog.analysis.stratify import StratifiedProgram
@@ -30,5 +30,6 @@ def closures_of(program: StratifiedProgram, generated: Collection[Predicate]) ->
 
 def _described(predicate: Predicate, module: SpecialModule, program: StratifiedProgram) -> dict[str, Any]:
     shown = {hidden: name for name, hidden in program.external.items()}
-    reads = sorted({str(read) for read in (shown.get(read, read) for read in module.inputs) if not is_inner(read)})
+    named = (shown.get(read, read) for read in module.inputs)
+    reads = sorted({str(read) for read in named if not is_intermediate(read)})
     return {"predicate": str(predicate), "kind": module.kind, "path": module.path(shown_in()), "reads": reads}

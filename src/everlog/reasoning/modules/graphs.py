@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from everlog.analysis.modules.hidden import is_inner
+from everlog.analysis.modules.hidden import is_intermediate
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.difference import facts_changed, signed_keys
@@ -34,7 +34,7 @@ def forms(program: StratifiedProgram) -> frozenset[object]:
     """The parts of a program that graphs and their inputs depend on: modules, and the rules for predicates that only
     modules read.
     """
-    hidden = {name for predicate, name in program.external.items() if is_inner(predicate)}
+    hidden = {name for predicate, name in program.external.items() if is_intermediate(predicate)}
     rules = (rule for stratum in program.strata for rule in stratum.rules if rule.head.predicate in hidden)
     return frozenset([*(module.identity for module in program.special), *rules])
 

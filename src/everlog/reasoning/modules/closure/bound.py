@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from everlog.analysis.modules.edges import Edge
-from everlog.analysis.modules.hidden import hidden, inner
+from everlog.analysis.modules.hidden import hidden, intermediate
 from everlog.analysis.modules.module import Taken
 from everlog.analysis.modules.reading import Component, ReadRule, RuleReader
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
@@ -38,7 +38,7 @@ def bound_closure(component: Component, reader: RuleReader) -> Taken | None:
     edges = _edges(reads, component, "right" if column else "left")
     if edges is None:
         return None
-    going = inner(predicate)
+    going = intermediate(predicate)
     steps = dict.fromkeys(edge for first in edges for edge in reader.generated(first))
     transitions = tuple(Transition(GOING_ON, edge, state) for edge in steps for state in (GOING_ON, ENDED))
     external = MappingProxyType({each: hidden(each) for each in (predicate, going)})

@@ -9,7 +9,7 @@ from typing import Literal
 
 from everlog.analysis.modules.edges import Edge
 from everlog.analysis.modules.feeding import fed_by
-from everlog.analysis.modules.hidden import hidden, is_inner
+from everlog.analysis.modules.hidden import hidden, is_intermediate
 from everlog.analysis.modules.module import Shown, SpecialModule
 from everlog.analysis.modules.reading import ReadRule, RuleReader
 from everlog.lang.syntax import Atom, Predicate, Rule, Variable
@@ -50,17 +50,17 @@ class Closure(SpecialModule):
     kind: ClosureKind
     states: tuple[Predicate | None, ...]
     """The predicates derived, one a state; for a state that is not asked for None, or an
-    :func:`~everlog.analysis.modules.hidden.inner` predicate if pairs start there."""
+    :func:`~everlog.analysis.modules.hidden.intermediate` predicate if pairs start there."""
     rules: tuple[Rule, ...]
     external: Mapping[Predicate, Predicate] = field(hash=False)
-    """For each predicate derived and each inner one, the hidden predicate with what comes from elsewhere."""
+    """For each predicate derived and each intermediate one, the hidden predicate with what comes from elsewhere."""
     transitions: tuple[Transition, ...] = ()
     mirrored: bool = False
     closed: bool = False
 
     @cached_property
     def predicates(self) -> tuple[Predicate, ...]:
-        return tuple(state for state in self.states if state is not None and not is_inner(state))
+        return tuple(state for state in self.states if state is not None and not is_intermediate(state))
 
     @property
     def inputs(self) -> tuple[Predicate, ...]:

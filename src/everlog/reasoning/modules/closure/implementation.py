@@ -89,7 +89,7 @@ class ClosureImplementation(ModuleImplementation[Closure]):
 
         return PathGraph(graph.feeds, made, partial(closed, self.module, graph))
 
-    # inner workings ---------------------------------------------------------------------------------
+    # helpers ----------------------------------------------------------------------------------------
 
     def _relations(self, graph: ClosureGraph, reach: Reach) -> Relations:
         return {p: Relation.from_base(pairs) for p, pairs in closed(self.module, graph, reach).items()}
