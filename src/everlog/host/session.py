@@ -232,7 +232,7 @@ def _launch(conf: SparkConf, log: Path) -> object:
     conf = SparkConf(loadDefaults=False).setAll(shown)
     with log.open("ab") as output:
         try:
-            return launch_gateway(conf, popen_kwargs={"stdout": output, "stderr": output})
+            return launch_gateway(conf, popen_kwargs={"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
         except BaseException:
             for child in _children() - before:
                 with contextlib.suppress(ProcessLookupError):
