@@ -185,7 +185,8 @@ def count_correct_proofs(kb: everlog.KnowledgeBase, explanation: Explanation) ->
     """The number of proofs, all of them correct: a wrong proof raises an error."""
     program = kb.program.program.written
     assert program is not None
-    rest = {(a.predicate, _texts(a)) for proof in explanation.proofs for a in proof.given()}
+    steps = (step for proof in explanation.proofs for step in proof.steps)
+    rest = {(step.fact.predicate, _texts(step.fact)) for step in steps if step.kind == "given"}
     given = {fact for fact in rest if tuple(map(value_of, fact[1])) in kb[fact[0]].explicit}
     assert not any(rule.negative for rule in program.rules)
     return check_explanation(explanation.to_dict(), program, given, {})

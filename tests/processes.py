@@ -16,7 +16,11 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from everlog.store import steps
 from tests.running import ROOT
+
+STEPS = tuple(step for name, step in vars(steps).items() if name.isupper() and step != steps.BATCH_APPLIED)
+"""The steps of a write, in order."""
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
@@ -39,8 +43,18 @@ def kill_at(step: str, job: Callable[[str], None], path: Path) -> None:
 
 
 def _stop_at(step: str, job: Callable[[str], None], path: str) -> None:
-    os.environ["EVERLOG_STOP_AT"] = step
+    end_at(step)
     job(path)
+
+
+def end_at(last: str) -> None:
+    """Let this process be killed without any clean-up when it reaches the step."""
+
+    def ended(step: str) -> None:
+        if step == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    steps.reached = ended
 
 
 def command(errors: Path, *arguments: object) -> BaseProcess:

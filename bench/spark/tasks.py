@@ -57,7 +57,7 @@ def compared(
     """
     from bench.spark.measure import measured, prepared
     from bench.spark.workloads import OBVIOUS, WORKLOADS
-    from everlog.host.session import session, stop
+    from everlog.host.session import session
 
     spark = session(master, **{PARTITIONS: str(partitions)})
     runs = []
@@ -68,7 +68,7 @@ def compared(
             runs.append(measured(spark, chosen, system, edges, scratch, enough if system == OBVIOUS else limit))
             if system == chosen.promised:
                 enough = min(limit, max(enough, STOP_FACTOR * runs[-1].seconds))
-    stop()
+    session().stop()
     return {"runs": [asdict(run) for run in runs]}
 
 
@@ -77,13 +77,13 @@ def joins(
     scratch: Path, universities: list[int], master: str, partitions: int, stores: str | None = None
 ) -> dict[str, Any]:
     """Materialise each number of ``universities`` into a store, after a warm-up. The stores stay in ``stores``."""
-    from everlog.host.session import session, stop
+    from everlog.host.session import session
 
     session(master, **{PARTITIONS: str(partitions)})
     directory = Path(stores) if stores else scratch
     materialise_once(WARM_UP, directory)
     runs = [{"universities": count, **materialise_once(count, directory)} for count in universities]
-    stop()
+    session().stop()
     return {"runs": runs}
 
 
@@ -92,13 +92,13 @@ def limited(scratch: Path, universities: int) -> dict[str, Any]:
     """Materialise universities on executors of 1 GB with Python workers of 1 GB; measure the largest process of each
     kind."""
     from bench.spark.memory_peaks import peaks
-    from everlog.host.session import session, stop
+    from everlog.host.session import session
 
     given = write_inputs_in_child(universities, scratch / "facts")
     spark = session(CLUSTER, **{**LIMITED, "spark.driver.memory": DRIVER_MEMORY})
     with peaks(spark) as sizes:
         results = timed_materialise(given, scratch / "store")
-    stop()
+    session().stop()
     return {"universities": universities, **results, "peaks": sizes}
 
 
@@ -114,7 +114,7 @@ def write_inputs_in_child(universities: int, directory: Path) -> Any:
 def updates(scratch: Path, universities: int, changed: int, runs: int, master: str, stores: str) -> dict[str, Any]:
     """Run small updates of a store in each of the :data:`WAYS`, each after a warm-up."""
     from bench.spark.rows_read import reading
-    from everlog.host.session import session, stop
+    from everlog.host.session import session
 
     directory = Path(stores)
     spark = session(master)
@@ -133,7 +133,7 @@ def updates(scratch: Path, universities: int, changed: int, runs: int, master: s
             results["updates"][how].append({**done, "read": {**read, "rows": rows_read(store, read)}})
     again = write_inputs(universities, directory / f"again-{universities}")
     results["local"] = timed_materialise(again, scratch / "local", engine="local")
-    stop()
+    session().stop()
     return results
 
 

@@ -7,6 +7,7 @@ key ``on-error`` of the ``everlog.toml`` in the working directory or the nearest
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -69,6 +70,9 @@ KIND_NAMES: Mapping[type, str] = {str: "a string", int: "an integer", float: "a 
 EXPAND_BELOW = 50_000_000
 """Default maximum number of facts of a closure that is listed."""
 
+LARGE_GZ = 64
+"""Default minimum size, in megabytes, of a gzip file for which a warning says that one task has to read it."""
+
 LOCAL_FINISH = 4_000_000
 """Default maximum number of facts of a recursion that Spark leaves to one task."""
 
@@ -129,7 +133,7 @@ _ALL = (
     Setting("types", str, "Whether cells may be numbers, IRIs, ... or strings only.", "auto", ("auto", "string")),
     Setting("base", str, "Base IRI of RDF files, by default the file's own, and of SPARQL queries.", metavar="IRI"),
     Setting("graphs", bool, "Facts of RDF have the graph they are in as last argument.", False),
-    Setting("large-gz", int, "Warn of .gz files above this size in megabytes.", 64, least=0, metavar="MB"),
+    Setting("large-gz", int, "Warn of .gz files above this size in megabytes.", LARGE_GZ, least=0, metavar="MB"),
     Setting(
         "on-error",
         str,
@@ -165,6 +169,11 @@ _ALL = (
 )
 
 SETTINGS: Mapping[str, Setting] = MappingProxyType({setting.name: setting for setting in _ALL})
+
+
+def in_environment(name: str) -> str | None:
+    """A setting in the environment, None if it is not there or empty."""
+    return os.environ.get(SETTINGS[name].variable) or None
 
 
 def find_file(start: Path) -> Path | None:

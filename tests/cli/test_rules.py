@@ -10,6 +10,7 @@ import pytest
 
 from everlog.cli.run import run
 from everlog.store import Store, steps
+from tests import processes
 from tests.cli.running import CommandLine, saved
 from tests.processes import kill_at
 from tests.store.small import tree
@@ -39,7 +40,7 @@ parent(cid, dan) .
 REMOVE = "root(?who) :- ~parent(_, ?who), parent(?who, ?child) .\n"
 AFTER = (steps.FACTS_COMMITTED, steps.STAGING_REMOVED, steps.SNAPSHOT_WRITTEN)
 QUICK = (steps.TERMS_COMMITTED, steps.FACTS_MOVED, steps.FACTS_COMMITTED)
-STEPS = [s if s in QUICK else pytest.param(s, marks=pytest.mark.slow) for s in steps.ALL if s != steps.WIDENED]
+STEPS = [s if s in QUICK else pytest.param(s, marks=pytest.mark.slow) for s in processes.STEPS if s != steps.WIDENED]
 CHANGE = ("rules", "kb", "--add", "add.rls", "--remove", "remove.rls", "--algorithm", "dredc")
 
 

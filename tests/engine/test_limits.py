@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from itertools import count
 
 import numpy as np
 import pytest
@@ -38,22 +36,40 @@ def chain(size: int) -> FactSet:
     return FactSet({EDGE: Relation.from_columns(columns, size)})
 
 
-def after(calls: int) -> Iterator[bool]:
-    for number in count():
-        yield number >= calls
+class FullError(Exception):
+    """There is no room any more."""
+
+
+class FewChecks(Engine):
+    """Raises an error once the limits were checked a number of times."""
+
+    def __init__(self, calls: int) -> None:
+        super().__init__(60, {}, block=16, threads=1)
+        self._calls = calls
+
+    def check(self, collected: int, instances: int = 0, rows: int = 0) -> None:
+        if not self._calls:
+            raise FullError
+        self._calls -= 1
+        super().check(collected, instances, rows)
+
+
+class CountedChecks(Engine):
+    """Counts how often the limits are checked."""
+
+    checks = 0
+
+    def check(self, collected: int, instances: int = 0, rows: int = 0) -> None:
+        self.checks += 1
+        super().check(collected, instances, rows)
 
 
 @pytest.mark.parametrize("text", [CLOSURE, PAIRS])
-def test_cancelling_acts_between_blocks(text: str) -> None:
-    """With small blocks there are many chances to cancel, and the work done grows with them."""
-    done = []
+def test_limits_are_checked_between_blocks(text: str) -> None:
+    """With small blocks the limits are checked many times, and an error at any of these checks ends the work."""
     for calls in (1, 5, 20):
-        answers = after(calls)
-        engine = Engine(60, {}, limits=Limits(cancelled=lambda answers=answers: next(answers)), block=16, threads=1)  # type: ignore[misc]
-        with pytest.raises(LimitError, match="cancelled"):
-            close_strata(engine, program(text), chain(60))
-        done.append(next(answers))
-    assert all(done)
+        with pytest.raises(FullError):
+            close_strata(FewChecks(calls), program(text), chain(60))
 
 
 def test_a_deadline_in_the_past() -> None:
@@ -140,10 +156,8 @@ def test_max_facts_counts_groups_as_they_come() -> None:
     size = 1000
     columns = [np.append(np.arange(1, size), np.zeros(size - 1)), np.append(np.zeros(size - 1), np.arange(1, size))]
     star = FactSet({EDGE: Relation.from_columns([column.astype(np.int64) for column in columns], size)})
-    checks = count()
-    limits = Limits(max_facts=5_000, cancelled=lambda: next(checks) < 0)
-    engine = Engine(size, {}, limits=limits, block=256, threads=1)
+    engine = CountedChecks(size, {}, limits=Limits(max_facts=5_000), block=256, threads=1)
     matches = engine.match(RuleSet(program("two(?x, ?z) :- edge(?x, ?y), edge(?y, ?z) .").strata[0].rules), star, star)
     with pytest.raises(LimitError, match="more than 5,000"):
         matches.facts()
-    assert next(checks) < 20
+    assert engine.checks < 20

@@ -65,7 +65,7 @@ class Algebra(RuleBasedStateMachine):
             values[-1] = self.universe - 1
         self.domain = list(product(values, repeat=self.arity))
         self.model: set[Row] = set()
-        self.found = Relation.empty(self.arity, self.universe)
+        self.found = Relation(layout_for(self.arity, self.universe))
         self.older: list[tuple[Relation, set[Row]]] = []
 
     def replace(self, found: Relation, model: set[Row]) -> None:

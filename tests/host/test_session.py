@@ -14,14 +14,14 @@ from everlog.host.session import require_java, session
 from everlog.lang.errors import EverlogError
 
 START = """
-from everlog.host.session import session, stop
+from everlog.host.session import session
 spark = session({master!r})
 print(spark.range(5).count(), spark.sparkContext.master)
-stop()
+session().stop()
 spark = session("local[1]", spark__sql__shuffle__partitions=3)
 print(spark.conf.get("spark.sql.shuffle.partitions"))
 try:
-    stop()
+    session().stop()
     session("nonsense://host")
 except Exception as error:
     print(type(error).__name__, error)

@@ -281,7 +281,7 @@ from everlog.lang.errors import DataError
 from everlog.ingest import stage as module
 from everlog.ingest.dictionary import new_terms
 from everlog.backends.executors import SparkRunner
-from everlog.host.session import session, stop
+from everlog.host.session import session
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest import splits as splitting
 
@@ -307,7 +307,7 @@ facts = spark.read.parquet(*staged.fact_files).distinct()
 assert facts.count() == len(set(Path("edge.tsv").read_text().split("\\n")) - {""})
 assert len(list(Path("work").glob("facts-*"))) > len(staged.fact_files)
 assert new_terms(SparkRunner(spark), staged.term_files, [], "work").count == 54
-stop()
+session().stop()
 """
 
 

@@ -15,7 +15,7 @@ import pytest
 import everlog
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.store import Store
-from everlog.store.verify import verify
+from tests.store.verified import verify
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
 EDGES = [(f"n{i}", f"n{(7 * i + 1) % 60}") for i in range(60)]

@@ -18,7 +18,7 @@ from everlog.jobs.update import UpdateJob, update
 from everlog.kb.stores import open as open_store
 from everlog.lang.errors import DataError, Diagnostic
 from everlog.store import Store
-from everlog.store.verify import verify
+from tests.store.verified import verify
 
 RULES = """
 person(?x) :- parent(?x, _) .

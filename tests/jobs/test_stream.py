@@ -30,9 +30,9 @@ from everlog.lang.errors import DataError, StoreError
 from everlog.lang.syntax import Predicate
 from everlog.store import Store, begin, steps
 from everlog.store.compaction import compact
-from everlog.store.verify import verify
 from tests.running import SOURCES
 from tests.store.small import at_step
+from tests.store.verified import verify
 
 Row = tuple[Any, ...]
 
@@ -409,12 +409,13 @@ def test_what_is_no_stream(spark: Any, tmp_path: Path) -> None:
 
 
 KILLED = """
-import os, sys
+import sys
 from everlog import maintain
 from everlog.host.session import session
 from tests.jobs.test_stream import files
+from tests.processes import end_at
 spark = session("local[2,4]", spark__sql__shuffle__partitions=1)
-os.environ["EVERLOG_STOP_AT"] = sys.argv[1]
+end_at(sys.argv[1])
 maintain(files(spark, "in"), "kb", "s", trigger={"availableNow": True}, engine=sys.argv[2]).awaitTermination()
 """
 

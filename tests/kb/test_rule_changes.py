@@ -20,7 +20,6 @@ from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.materialisation import Materialisation, with_counters
 from everlog.store import Store, steps
 from everlog.store.compaction import compact
-from everlog.store.verify import verify
 from tests.kb.test_store_updates import decoded
 from tests.oracle import naive
 from tests.reasoning.modules.test_generated import changed, everything, findings
@@ -28,6 +27,7 @@ from tests.reasoning.modules.test_graphs import by_name, quoted
 from tests.reasoning.test_rule_changes import Pools, closures, opposites, others, subset
 from tests.running import knowledge_base, relation
 from tests.store.small import at_step
+from tests.store.verified import verify
 from tests.strategies import graph_cases, updates
 
 ALGORITHMS: list[Any] = ["auto", "dredc", "bfc", "dred", "fbf", "counting", "rematerialise"]

@@ -25,12 +25,12 @@ from everlog.store import Store, begin, compaction, loading, steps
 from everlog.store import states as snapshots
 from everlog.store.compaction import compact
 from everlog.store.vacuum import vacuum
-from everlog.store.verify import verify
 from tests.oracle import naive
 from tests.oracle.naive import Fact
-from tests.processes import kill_at
+from tests.processes import STEPS, kill_at
 from tests.running import knowledge_base
 from tests.store.small import at_step
+from tests.store.verified import verify
 from tests.strategies import Case, cases, graph_cases, updates
 
 ALGORITHMS: list[Any] = ["auto", "dredc", "bfc", "dred", "fbf", "counting", "rematerialise"]
@@ -302,7 +302,7 @@ def job(path: str) -> None:
     kb.save()
 
 
-@pytest.mark.parametrize("step", steps.ALL)
+@pytest.mark.parametrize("step", STEPS)
 def test_killed_while_updating(tmp_path: Path, step: str) -> None:
     path = tmp_path / "kb"
     before = everything(store_of_chains(path, 20).state())

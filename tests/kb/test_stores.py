@@ -20,9 +20,9 @@ from everlog.lang.syntax import Predicate
 from everlog.lang.terms import XSD, text_of
 from everlog.store.compaction import compact
 from everlog.store.store import Store
-from everlog.store.verify import verify
 from tests.oracle.naive import Row
 from tests.running import knowledge_base, relation
+from tests.store.verified import verify
 from tests.strategies import Case, cases
 
 RULES = """

@@ -22,10 +22,10 @@ from everlog.reasoning.change import MOST_SUMMANDS
 from everlog.settings import EXPAND_BELOW
 from everlog.store import Store
 from everlog.store.codec import change_of, dictionary_of
-from everlog.store.verify import verify
 from tests.kb.test_store_updates import ALGORITHMS, check_store, decoded, everything, facts_of, rows_of
 from tests.oracle.naive import Fact
 from tests.running import knowledge_base
+from tests.store.verified import verify
 from tests.strategies import Case, cases, graph_cases, updates
 
 SHARED = [HealthCheck.too_slow, HealthCheck.data_too_large]

@@ -11,13 +11,13 @@ from everlog.lang import builder, statements
 from everlog.lang.codes import Code
 from everlog.lang.errors import LONGEST_LINE, Diagnostic, Place, RuleError
 from everlog.lang.foreign import sign_at
-from everlog.lang.parser import parse_fact, parse_program, parse_query
+from everlog.lang.parser import parse_program, parse_query
 from everlog.lang.statements import grammar
 from everlog.lang.visible import masked, visible
 
 
 @pytest.mark.parametrize("text", ["(", "p(", "[", "[?x, ", "p(a, q("])
-@pytest.mark.parametrize("parse", [parse_program, parse_query, parse_fact])
+@pytest.mark.parametrize("parse", [parse_program, parse_query])
 def test_reading_ends_where_brackets_are_nested_too_deeply(
     text: str, parse: Callable[[str], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:

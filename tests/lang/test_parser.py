@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from everlog.lang.errors import RuleError
-from everlog.lang.parser import parse_fact, parse_file, parse_program, parse_query, resolve_predicate_name
+from everlog.lang.parser import parse_file, parse_program, parse_query, resolve_predicate_name
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable, Wildcard
 from everlog.lang.terms import RDF_TYPE, XSD
+from tests.facts import parse_fact
 
 EX = {"ex": "http://example.org/", "": "http://empty.org/", "xsd": XSD}
 X, Y = Variable("x"), Variable("y")
@@ -141,12 +142,6 @@ def test_query_variables_come_in_order_of_first_appearance() -> None:
 def test_what_is_no_query(text: str) -> None:
     with pytest.raises(RuleError):
         parse_query(text, EX)
-
-
-@pytest.mark.parametrize("text", ["p(?x)", "p(_)", "p(a), q(a)", "~p(a)", "p"])
-def test_what_is_no_fact(text: str) -> None:
-    with pytest.raises(RuleError):
-        parse_fact(text)
 
 
 @pytest.mark.parametrize(

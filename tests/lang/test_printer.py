@@ -6,9 +6,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from everlog.ingest.cells import cell_text as text_of_cell
-from everlog.lang.parser import parse_fact, parse_program, parse_query
+from everlog.lang.parser import parse_program, parse_query
 from everlog.lang.printer import cell_text, print_atom, print_program, print_query, print_rule
 from everlog.lang.syntax import Atom, Program
+from tests.facts import parse_fact
 from tests.lang.written import PREFIXES, atoms, constants, programs, texts
 
 

@@ -14,7 +14,7 @@ from everlog.ingest.tasks import IN_PROCESS
 from everlog.lang.syntax import Program
 from everlog.owl.axioms import Axiom, Ontology
 from everlog.owl.functional import functional
-from everlog.owl.graph import read_document
+from everlog.owl.graph import Document, OntologyGraph, read_document, triples_in
 from everlog.owl.mapping import ontology_of
 
 EX = "http://e.org/"
@@ -41,8 +41,13 @@ def turtle(directory: Path, text: str, name: str = "ontology.ttl") -> Path:
     return path
 
 
+def graph_of(document: Document) -> OntologyGraph:
+    """The graph of all triples of a document."""
+    return OntologyGraph.of((triple for batch in document.batches for triple in triples_in(batch)), document.prefixes)
+
+
 def ontology(directory: Path, text: str) -> Ontology:
-    return ontology_of(read_document([str(turtle(directory, text))]).graph())
+    return ontology_of(graph_of(read_document([str(turtle(directory, text))])))
 
 
 def shown(axioms: tuple[Axiom, ...]) -> list[str]:

@@ -14,7 +14,7 @@ from everlog.owl.graph import read_document
 from everlog.owl.mapping import ontology_of
 from everlog.owl.rules import Translator
 from everlog.owl.vocabulary import PREFIXES
-from tests.owl.ontologies import EX, turtle
+from tests.owl.ontologies import EX, graph_of, turtle
 
 MIXED = """
     :A a owl:Class ; rdfs:label "a class" ; :note "of a class" . :T a rdfs:Datatype . :p a owl:ObjectProperty .
@@ -30,7 +30,7 @@ def by_axioms(path: Path) -> tuple[set[Rule], set[Atom]]:
     document = read_document([str(path)])
     own = {name: iri for name, iri in document.prefixes.items() if name not in PREFIXES}
     translator = Translator("lower", False, {**own, **PREFIXES})
-    parts = [translator.translate(axiom) for axiom in ontology_of(document.graph()).axioms]
+    parts = [translator.translate(axiom) for axiom in ontology_of(graph_of(document)).axioms]
     return set(chain.from_iterable(p.rules for p in parts)), set(chain.from_iterable(p.facts for p in parts))
 
 

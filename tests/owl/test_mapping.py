@@ -8,7 +8,7 @@ import pytest
 
 from everlog.owl.graph import read_document
 from everlog.owl.mapping import ontology_of
-from tests.owl.ontologies import ontology, shown, turtle
+from tests.owl.ontologies import graph_of, ontology, shown, turtle
 
 CASES = {
     ":A rdfs:subClassOf :B .": "SubClassOf(:A :B)",
@@ -115,7 +115,7 @@ def test_imports_are_satisfied_by_given_files_only(tmp_path: Path) -> None:
     two = turtle(tmp_path, "<http://e.org/two> a owl:Ontology .", "two.ttl")
     three = turtle(tmp_path, "<http://e.org/three> a owl:Ontology ; owl:versionIRI <http://e.org/v3> .", "three.ttl")
     alone, pair, all_three = (
-        ontology_of(read_document([str(path) for path in paths]).graph()).missing_imports
+        ontology_of(graph_of(read_document([str(path) for path in paths]))).missing_imports
         for paths in ([one], [one, two], [one, two, three])
     )
     assert alone == ("<http://e.org/two>", "<http://e.org/v3>")
@@ -142,7 +142,7 @@ def test_the_same_axioms_from_every_serialisation(tmp_path: Path) -> None:
 
     text = ":A rdfs:subClassOf [ owl:onProperty :p ; owl:someValuesFrom [ owl:unionOf ( :B :C ) ] ] . :a :p :b ."
     source = turtle(tmp_path, text)
-    expected = shown(ontology_of(read_document([str(source)]).graph()).axioms)
+    expected = shown(ontology_of(graph_of(read_document([str(source)]))).axioms)
     triples = list(ox.parse(path=str(source), format=ox.RdfFormat.TURTLE))
     formats = {
         "nt": ox.RdfFormat.N_TRIPLES,
@@ -153,4 +153,4 @@ def test_the_same_axioms_from_every_serialisation(tmp_path: Path) -> None:
     for extension, kind in formats.items():
         path = tmp_path / f"copy.{extension}"
         ox.serialize(triples, str(path), kind)
-        assert sorted(shown(ontology_of(read_document([str(path)]).graph()).axioms)) == sorted(expected)
+        assert sorted(shown(ontology_of(graph_of(read_document([str(path)]))).axioms)) == sorted(expected)

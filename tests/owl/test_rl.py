@@ -15,7 +15,7 @@ from everlog.lang.terms import text_of
 from everlog.owl import program_of, shipped_program
 from everlog.owl.graph import Triple, read_document
 from everlog.reasoning.equality import Equality
-from tests.owl.ontologies import turtle
+from tests.owl.ontologies import graph_of, turtle
 
 MISSPELT = "<http://www.w3.org/2001/XMLSchema#NMTOKEN>"
 """A datatype that the reference spells NMToken."""
@@ -34,7 +34,7 @@ def closure(triples: set[Triple]) -> set[Triple]:
 
 def triples_of(path: Path) -> set[Triple]:
     """The triples of a file; files that are compared have no blank nodes."""
-    return set(read_document([str(path)]).graph().triples)
+    return set(graph_of(read_document([str(path)])).triples)
 
 
 @pytest.mark.long

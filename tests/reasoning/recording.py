@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from everlog.analysis.stratify import StratifiedProgram
-from everlog.engine.algebra import AnyChange, AnyFactSet
 from everlog.engine.collect import Collector
-from everlog.engine.factset import FactSet, as_local
-from everlog.engine.match import Change, Engine, Matches, Proofs, local_changes
+from everlog.engine.factset import FactSet
+from everlog.engine.match import Change, Engine, Matches, Proofs
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
 from everlog.reasoning.change import SignedChange
@@ -60,20 +60,11 @@ class Recorder(Engine):
         super().__init__(UNIVERSE, ids.ids)
         self.seen: dict[str, Counter[Instance]] = defaultdict(Counter)
 
-    def match(
-        self,
-        rules: RuleSet,
-        pos: AnyFactSet,
-        neg: AnyFactSet,
-        changed: Sequence[AnyChange] = (),
-        phase: str = "forward",
-    ) -> Matches:
-        return RecordedMatches(self, rules, as_local(pos), as_local(neg), local_changes(changed), phase)
+    def match(self, *arguments: Any, **options: Any) -> Matches:
+        return RecordedMatches(**vars(super().match(*arguments, **options)))
 
-    def prove(
-        self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
-    ) -> Proofs:
-        return RecordedProofs(self, rules, as_local(facts), as_local(pos), as_local(neg), phase)
+    def prove(self, *arguments: Any, **options: Any) -> Proofs:
+        return RecordedProofs(**vars(super().prove(*arguments, **options)))
 
     def seen_in(self, *phases: str) -> Counter[Instance]:
         """The instances of some phases, counted as often as they were considered."""

@@ -178,7 +178,7 @@ def test_a_budget_is_for_one_attempt() -> None:
     engine = ids.engine()
     assert update(engine, program, old, gone, NONE, "auto").statistics.budget is not None
     assert engine.budget is None
-    engine.limits.cancelled = lambda: True
+    engine.limits.max_facts = 0
     with pytest.raises(LimitError):
         update(engine, program, old, gone, NONE, "auto")
     assert engine.budget is None

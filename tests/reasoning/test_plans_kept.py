@@ -13,6 +13,7 @@ from everlog.analysis.stratify import stratify
 from everlog.engine.plan import PlannedRule
 from everlog.engine.rules import RuleSet
 from everlog.lang.parser import parse_program
+from everlog.lang.syntax import Rule
 from everlog.reasoning.names import Algorithm
 from everlog.reasoning.rule_sets import rule_sets
 
@@ -55,6 +56,27 @@ def test_an_update_plans_nothing_again(algorithm: Algorithm, monkeypatch: pytest
 
     assert changed() > 0
     assert changed() == 0
+
+
+def test_a_change_of_rules_forgets_the_plans_of_changed_strata_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    kb = everlog.KnowledgeBase(" ".join(f"p{i + 1}(?x) :- p{i}(?x), q{i}(?x) ." for i in range(9)))
+    for name in ("p0", *(f"q{i}" for i in range(9))):
+        kb.insert(name, [(i,) for i in range(9)])
+    kb.materialise()
+    made: list[str] = []
+    prepare = PlannedRule.__init__
+
+    def noted(self: PlannedRule, rule: Rule, *arguments: Any) -> None:
+        made.append(str(rule.head.predicate))
+        prepare(self, rule, *arguments)
+
+    monkeypatch.setattr(PlannedRule, "__init__", noted)
+    kb.change_rules("p5(?x) :- more(?x) .")
+    kb.update(insert={"more": [(20,)]}, delete={"p0": [(3,)]})
+    assert set(made) == {"p5/1"}
+    kb.change_rules(remove="p5(?x) :- more(?x) .")
+    kb.update(insert={"p0": [(3,)]})
+    assert set(made) == {"p5/1"}
 
 
 def test_what_is_made_of_rules_stays_in_the_process() -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from everlog.store import Store, parquet
 from everlog.store.compaction import compact
 from everlog.store.rows import lower_bound
-from everlog.store.verify import verify
 from tests.store.small import Fact, fact, read, write
+from tests.store.verified import verify
 
 NAMES = [f"t{i}" for i in range(6)]
 FACTS = st.one_of(

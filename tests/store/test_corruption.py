@@ -16,8 +16,8 @@ import everlog
 from everlog.lang.errors import EverlogError, EverlogWarning, StoreError
 from everlog.store import Store, begin
 from everlog.store.layout import StoreLayout
-from everlog.store.verify import verify
 from tests.store.small import EDGES, MORE, write
+from tests.store.verified import verify
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
 VERSIONS = 12

@@ -14,8 +14,8 @@ from everlog.lang.errors import EverlogWarning, StoreError
 from everlog.store import Store, begin
 from everlog.store.layout import StoreLayout
 from everlog.store.repair import repair
-from everlog.store.verify import verify
 from tests.store.small import Fact, fact, read, tree, write
+from tests.store.verified import verify
 
 NEWEST = 12
 TABLES = ("facts", "terms")

@@ -17,8 +17,8 @@ import everlog
 from everlog import KnowledgeBase
 from everlog.store import Store, snapshot
 from everlog.store import states as snapshots
-from everlog.store.verify import verify
 from tests.kb.test_store_updates import check_store, everything
+from tests.store.verified import verify
 
 PAGE = 4096
 RULES = """

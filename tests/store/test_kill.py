@@ -9,14 +9,14 @@ import pytest
 
 from everlog.store import Store, begin, exists, steps
 from everlog.store.vacuum import vacuum
-from everlog.store.verify import verify
-from tests.processes import kill_at
+from tests.processes import STEPS, kill_at
 from tests.store.small import EDGES, MORE, WIDE, at_step, fact, fill, finish, job, read, tree, write
+from tests.store.verified import verify
 
 AFTER = (steps.FACTS_COMMITTED, steps.STAGING_REMOVED, steps.SNAPSHOT_WRITTEN)
 
 
-@pytest.mark.parametrize("step", steps.ALL)
+@pytest.mark.parametrize("step", STEPS)
 def test_killed_while_updating(tmp_path: Path, step: str) -> None:
     write(tmp_path, EDGES)
     kill_at(step, job, tmp_path)
@@ -46,7 +46,7 @@ def test_killed_while_updating(tmp_path: Path, step: str) -> None:
     assert [read(tmp_path, version) for version in (0, store.version)] == [set(EDGES), read(tmp_path)]
 
 
-@pytest.mark.parametrize("step", [step for step in steps.ALL if step not in (*AFTER, steps.WIDENED)])
+@pytest.mark.parametrize("step", [step for step in STEPS if step not in (*AFTER, steps.WIDENED)])
 def test_killed_while_creating(tmp_path: Path, step: str) -> None:
     kb = tmp_path / "kb"
     kill_at(step, job, kb)

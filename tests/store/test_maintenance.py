@@ -11,8 +11,8 @@ from everlog.lang.errors import StoreError
 from everlog.store import Store, begin, parquet
 from everlog.store.compaction import compact
 from everlog.store.vacuum import vacuum
-from everlog.store.verify import verify
 from tests.store.small import EDGES, MORE, WIDE, fact, fill, finish, id_of, read, rows_of, tree, write
+from tests.store.verified import verify
 
 
 def three_versions(path: Path) -> Store:

@@ -21,9 +21,9 @@ import pytest
 from everlog.lang.errors import EverlogWarning, StoreError
 from everlog.store import Store
 from everlog.store.repair import repair
-from everlog.store.verify import verify
 from tests.running import SOURCES
 from tests.store.small import Fact, fact, read, write
+from tests.store.verified import verify
 
 SHIM = Path(__file__).with_name("syncs.c")
 COMPILER = shutil.which("gcc") or shutil.which("cc")

@@ -9,8 +9,8 @@ import pytest
 
 from everlog.lang.errors import AnotherWriterError
 from everlog.store import Store
-from everlog.store.verify import verify
 from tests.store.small import EDGES, Fact, fact, read, write
+from tests.store.verified import verify
 
 WRITERS = 4
 WRITES = 5

@@ -13,8 +13,8 @@ import pytest
 from everlog.engine.tables import fact_columns
 from everlog.lang.errors import StoreError
 from everlog.store import Store, begin, exists, parquet, schema, steps
-from everlog.store.verify import verify
 from tests.store.small import EDGES, MORE, at_step, fact, fill, finish, read, rows_of, terms_of, tree, write
+from tests.store.verified import verify
 
 
 def test_first_version(tmp_path: Path) -> None:

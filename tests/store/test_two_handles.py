@@ -32,7 +32,7 @@ from everlog.store import states as snapshots
 from everlog.store.compaction import compact
 from everlog.store.loading import state_in_tables
 from everlog.store.vacuum import vacuum
-from everlog.store.verify import verify
+from tests.store.verified import verify
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
 Edge = tuple[str, str]

@@ -12,8 +12,8 @@ import pytest
 
 from everlog.engine.hashing import hash_texts
 from everlog.store import Store, begin, transaction
-from everlog.store.verify import verify
 from tests.store.small import EDGES, MORE, fact, finish, id_of, rows_of, terms_of, write
+from tests.store.verified import verify
 
 
 @pytest.fixture

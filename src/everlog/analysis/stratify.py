@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Literal
@@ -12,7 +12,7 @@ from everlog.analysis.check import CheckedProgram
 from everlog.analysis.cycles import reject_negative_cycles
 from everlog.analysis.dependencies import Dependencies, dependencies
 from everlog.analysis.modules.module import Module, OrdinaryRules, SpecialModule, Untaken
-from everlog.lang.syntax import Predicate, Rule
+from everlog.lang.syntax import Predicate, Rule, Span
 
 Kind = Literal["levels", "single"]
 Component = tuple[Predicate, ...]
@@ -116,6 +116,20 @@ class StratifiedProgram:
         in_modules = {p for module in self.special for p in (*module.predicates, *module.inputs)}
         of_users = {*self.program.predicates, *self.external, *self.external.values()}
         return frozenset(in_rules | in_modules | of_users)
+
+    def reusing(self, other: StratifiedProgram) -> StratifiedProgram:
+        """The program with the ordinary rules of another where they are equal, so that their plans are used again."""
+        known = {_with_spans(stratum.ordinary): stratum.ordinary for stratum in other.strata}
+
+        def reused(module: Module) -> Module:
+            return known.get(_with_spans(module), module) if isinstance(module, OrdinaryRules) else module
+
+        strata = (replace(stratum, modules=tuple(map(reused, stratum.modules))) for stratum in self.strata)
+        return replace(self, strata=tuple(strata))
+
+
+def _with_spans(rules: OrdinaryRules) -> tuple[OrdinaryRules, tuple[Span | None, ...]]:
+    return rules, tuple(rule.span for rule in rules.rules)
 
 
 def stratify(program: CheckedProgram, kind: Kind = "levels") -> StratifiedProgram:

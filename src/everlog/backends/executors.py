@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import pyarrow as pa
 
 from everlog.host.memory import bytes_of
+from everlog.host.system_errors import system_error
 from everlog.ingest.amounts import polled
 from everlog.ingest.room import share_of_room
-from everlog.ingest.tasks import IN_PROCESS, Runner, Tally, attempt, input_output, opened
+from everlog.ingest.tasks import IN_PROCESS, Runner, Tally, attempt, opened
 from everlog.lang.errors import DataError
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def full_disks() -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         if full not in str(error):
             raise
-        raise DataError(input_output(OSError(errno.ENOSPC, full))) from error
+        raise DataError(system_error(OSError(errno.ENOSPC, full))) from error
 
 
 @dataclass(frozen=True)

@@ -121,9 +121,9 @@ def spark_options(function: F) -> F:
 
     @functools.wraps(function)
     def command(*arguments: Any, spark_memory: str | None, spark_log: str | None, **options: Any) -> None:
-        for variable, value in (("EVERLOG_SPARK_MEMORY", spark_memory), ("EVERLOG_SPARK_LOG", spark_log)):
+        for name, value in (("spark-memory", spark_memory), ("spark-log", spark_log)):
             if value is not None:
-                os.environ[variable] = value
+                os.environ[SETTINGS[name].variable] = value
         function(*arguments, **options)
 
     return setting("master", "spark-memory", "spark-log")(command)

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -17,8 +16,9 @@ from everlog.cli.completion import complete
 from everlog.cli.console import Console
 from everlog.cli.group import everlog
 from everlog.host.interrupts import as_interrupts, remember_interrupts
+from everlog.host.system_errors import system_error
 from everlog.lang.codes import Code
-from everlog.lang.errors import Diagnostic, EverlogError, Place
+from everlog.lang.errors import Diagnostic, EverlogError
 
 DONE, WRONG, INTERRUPTED = 0, 1, 130
 """Exit statuses; the last one is that of shells for Ctrl+C."""
@@ -54,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
         _discard_stdout()
         return DONE
     except OSError as error:
-        console.failed([_system_diagnostic(error)])
+        console.failed([system_error(error)])
     except MemoryError as error:
         hint = "give the process more memory, or stop earlier with --max-facts"
         console.failed([Diagnostic(Code.OUT_OF_MEMORY, f"there is not enough memory: {error}", hint=hint)])
@@ -72,17 +72,6 @@ def _discard_stdout() -> None:
     not fail.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _system_diagnostic(error: OSError) -> Diagnostic:
-    place = Place(str(error.filename)) if error.filename else None
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return Diagnostic(Code.DISK_FULL, "no space left on the disk", place, "free some space and run again")
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        hint = "check who may read and write it"
-        return Diagnostic(Code.NOT_PERMITTED, f"not allowed: {error.strerror}", place, hint)
-    hint = "check the path" if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EISDIR) else "check the disk"
-    return Diagnostic(Code.INPUT_OUTPUT, error.strerror or str(error), place, hint)
 
 
 def _is_spark(error: Exception) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from everlog.host.memory import free_memory, held_memory, size_text
@@ -29,7 +28,6 @@ class Limits:
 
     max_facts: int | None = None
     deadline: float | None = None
-    cancelled: Callable[[], bool] = lambda: False
     seconds: float | None = None
     memory: int | None = None
     _measured: float = field(default=0.0, repr=False)
@@ -48,8 +46,6 @@ class Limits:
             raise self._too_long(held)
         if self.memory is not None:
             self._check_memory(self.memory, held)
-        if self.cancelled():
-            raise LimitError.of(Code.CANCELLED, "the work was cancelled; nothing was changed")
 
     def reserve(self, rows: int, size: int) -> None:
         """Raise an error if ``rows`` more rows, of ``size`` bytes in all, would exceed a limit."""

@@ -101,8 +101,8 @@ class Relation:
         self._counts: dict[int, npt.NDArray[np.int32]] = {}
 
     @classmethod
-    def empty(cls, arity: int, universe: int = 0) -> Relation:
-        return cls(layout_for(arity, universe))
+    def empty(cls, arity: int) -> Relation:
+        return cls(layout_for(arity, 0))
 
     @classmethod
     def from_keys(cls, layout: Layout, keys: Keys) -> Relation:

@@ -1,4 +1,4 @@
-"""The one place where Spark sessions are started and stopped.
+"""The one place where Spark sessions are started.
 
 A session is quiet: the JVM's own output goes to a log file in a directory of the session's own, which
 also holds the warehouse, and nothing is written to the working directory. The log is shown
@@ -25,6 +25,7 @@ from everlog.host.locations import spark_options
 from everlog.host.memory import container_limit
 from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, EverlogError
+from everlog.settings import in_environment
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """The environment variable in which spark-submit passes the port of the JVM."""
+
+APP = "everlog"
+"""The name of a session, if no option sets another one."""
 
 OLDEST_JAVA = 17
 """The oldest version of Java on which Spark runs."""
@@ -74,7 +78,7 @@ REMEMBERED = {
 """Maximum number of jobs, stages and tasks that the driver remembers for the user interface, which is off."""
 
 
-def session(master: str | None = None, app: str = "everlog", **conf: object) -> SparkSession:
+def session(master: str | None = None, **conf: object) -> SparkSession:
     """The active Spark session, or a new one.
 
     ``master`` is a Spark master URL, by default ``EVERLOG_MASTER`` or ``local[*]``: Spark embedded in
@@ -96,11 +100,11 @@ def session(master: str | None = None, app: str = "everlog", **conf: object) -> 
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     texts = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in conf.items()}
     given = {key.replace("__", "."): text for key, text in texts.items()}
-    chosen = master or os.environ.get("EVERLOG_MASTER")
+    chosen = master or in_environment("master")
     if SUBMITTED in os.environ:
-        return _submitted({"spark.master": chosen, **given} if chosen else given, app)
+        return _submitted({"spark.master": chosen, **given} if chosen else given)
     master = chosen or "local[*]"
-    return _start(master, app, _lean_environment(given) | _defaults(master) | given)
+    return _start(master, _lean_environment(given) | _defaults(master) | given)
 
 
 def _lean_environment(options: Mapping[str, str]) -> dict[str, str]:
@@ -108,7 +112,7 @@ def _lean_environment(options: Mapping[str, str]) -> dict[str, str]:
     return {f"spark.executorEnv.{name}": value for name, value in LEAN.items()} if WORKER_LIMIT in options else {}
 
 
-def _submitted(given: dict[str, str], app: str) -> SparkSession:
+def _submitted(given: dict[str, str]) -> SparkSession:
     """The session of a process that spark-submit started, with the options given to spark-submit."""
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
@@ -116,20 +120,9 @@ def _submitted(given: dict[str, str], app: str) -> SparkSession:
     SparkContext._ensure_initialized()
     conf = SparkConf().setAll(list(given.items()))
     defaults = _lean_environment(dict(conf.getAll())) | _defaults(conf.get("spark.master", "local[*]") or "")
-    for name, value in {**defaults, "spark.app.name": app}.items():
+    for name, value in {**defaults, "spark.app.name": APP}.items():
         conf.setIfMissing(name, value)
     return SparkSession.builder.config(conf=conf.setIfMissing("spark.master", "local[*]")).getOrCreate()
-
-
-def stop() -> None:
-    """Stop the active session, if there is one. The JVM itself ends with this process."""
-    if sys.modules.get("pyspark") is None:
-        return
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    if SparkContext._active_spark_context is not None:
-        SparkSession.builder.getOrCreate().stop()
 
 
 def require_pyspark() -> None:
@@ -189,9 +182,9 @@ def _defaults(master: str) -> dict[str, str]:
         options |= {
             "spark.driver.host": "localhost",
             "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.memory": os.environ.get("EVERLOG_SPARK_MEMORY") or f"{_heap_megabytes()}m",
+            "spark.driver.memory": in_environment("spark-memory") or f"{_heap_megabytes()}m",
         }
-    elif memory := os.environ.get("EVERLOG_SPARK_MEMORY"):
+    elif memory := in_environment("spark-memory"):
         options["spark.driver.memory"] = memory
     return options
 
@@ -211,14 +204,14 @@ def _own_directory() -> Path:
     return path
 
 
-def _start(master: str, app: str, options: dict[str, str]) -> SparkSession:
+def _start(master: str, options: dict[str, str]) -> SparkSession:
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    conf = SparkConf(loadDefaults=False).setMaster(master).setAppName(app).setAll(list(options.items()))
-    log = Path(os.environ.get("EVERLOG_SPARK_LOG") or _own_directory() / "spark.log")
+    conf = SparkConf(loadDefaults=False).setMaster(master).setAppName(APP).setAll(list(options.items()))
+    log = Path(in_environment("spark-log") or _own_directory() / "spark.log")
     try:
         if SparkContext._gateway is None:
             SparkContext._ensure_initialized(gateway=_launch(conf, log))
@@ -241,7 +234,7 @@ def _launch(conf: SparkConf, log: Path) -> object:
     conf = SparkConf(loadDefaults=False).setAll(shown)
     with log.open("ab") as output:
         try:
-            return launch_gateway(conf, popen_kwargs={"stdout": output, "stderr": output})
+            return launch_gateway(conf, popen_kwargs={"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
         except BaseException:
             for child in _children() - before:
                 with contextlib.suppress(ProcessLookupError):

@@ -85,16 +85,15 @@ class Blocks:
         self._lines += int(np.count_nonzero(self.data[:count] == NEWLINE)) if lines is None else lines
         self.data = self.data[count:]
 
-    def places(self, offsets: Iterable[int], columns: Iterable[int | None] | None = None) -> list[Place]:
+    def places(self, offsets: Iterable[int]) -> list[Place]:
         """The places in the file of the lines that start at these offsets of the window."""
         if self._lines_before is None:
             self._lines_before = _count_lines(self.path, self._begin)
         newlines = np.flatnonzero(self.data == NEWLINE)
         starts = list(offsets)
         numbers = np.searchsorted(newlines, starts) + self._lines_before + self._lines + 1
-        cuts = iter(columns) if columns is not None else iter([None] * len(starts))
         found = zip(starts, numbers.tolist(), strict=True)
-        return [Place(self.path, number, next(cuts), self._line(start, newlines)) for start, number in found]
+        return [Place(self.path, number, None, self._line(start, newlines)) for start, number in found]
 
     def _line(self, start: int, newlines: np.ndarray[Any, Any]) -> str:
         after = int(np.searchsorted(newlines, start))

@@ -19,14 +19,12 @@ from everlog.ingest.sources import FactSource, ReadOptions
 from everlog.ingest.split import Split
 from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import DataError, Diagnostic, Place
+from everlog.settings import LARGE_GZ
 
 TARGET = 64 << 20
 """Bytes of a split, of files that can be cut."""
 RANGED = frozenset({"csv", "tsv", "nt", "nq"})
 """The kinds of files that are read in ranges of bytes."""
-
-LARGE_GZ = 64
-"""Megabytes of a compressed file above which there is a warning."""
 
 
 def splits(sources: Sequence[FactSource], options: ReadOptions, *, headers: Headers | None = None) -> list[Split]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from everlog.host.system_errors import system_error
 from everlog.ingest.amounts import Amount, AmountProgress
 from everlog.ingest.room import own_share
-from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, EverlogError
 
 T = TypeVar("T")
@@ -97,7 +97,7 @@ def attempt(function: Callable[[], R]) -> R | TaskErrors:
     except EverlogError as error:
         return TaskErrors(error.diagnostics)
     except OSError as error:
-        return TaskErrors((input_output(error),))
+        return TaskErrors((system_error(error),))
 
 
 def opened(results: Sequence[R | TaskErrors]) -> list[R]:
@@ -114,12 +114,5 @@ def work_directory(path: Path | str) -> Path:
     try:
         absolute.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(input_output(error)) from error
+        raise DataError(system_error(error)) from error
     return absolute
-
-
-def input_output(error: OSError) -> Diagnostic:
-    """The diagnostic of an error of the operating system."""
-    where = f": {error.filename}" if error.filename else ""
-    hint = "make room on the disk, or choose another directory" if "space" in str(error) else None
-    return Diagnostic(Code.INPUT_OUTPUT, f"{error.strerror or error}{where}", hint=hint)

@@ -22,7 +22,7 @@ from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.rdf import merged_graphs
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import Split
-from everlog.ingest.splits import LARGE_GZ, large_files, splits
+from everlog.ingest.splits import large_files, splits
 from everlog.ingest.stage import Staged
 from everlog.ingest.triples import refuse_graphs
 from everlog.jobs.change_job import ChangeResult
@@ -35,7 +35,7 @@ from everlog.lang.errors import EverlogError, abridged
 from everlog.owl.reading import Profile, Schema, has_ontology, read_program
 from everlog.reasoning.merging import Merging
 from everlog.reasoning.statistics import Listener
-from everlog.settings import WAIT
+from everlog.settings import LARGE_GZ, WAIT
 from everlog.store.transaction import Transaction, begin
 
 

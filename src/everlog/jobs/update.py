@@ -17,7 +17,7 @@ from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.rdf import merged_graphs
 from everlog.ingest.sources import FactSource, ReadOptions, resolve
 from everlog.ingest.split import Split
-from everlog.ingest.splits import LARGE_GZ, large_files, splits
+from everlog.ingest.splits import large_files, splits
 from everlog.ingest.stage import Staged, stage, widest
 from everlog.ingest.triples import refuse_graphs
 from everlog.jobs.asked_facts import AskedFacts
@@ -28,6 +28,7 @@ from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.lang.internal import LITERAL
 from everlog.lang.syntax import Predicate
+from everlog.settings import LARGE_GZ
 from everlog.store import VersionInfo
 from everlog.store.schema import MIN_WIDTH
 

@@ -234,7 +234,7 @@ class Reasoner:
         if program.written == self.program.program.written:
             return new
         new.modules = self.modules or (modules_open and not with_modules(self.program).special)
-        new.program = arranged(program, self.program.kind, new.modules)
+        new.program = arranged(program, self.program.kind, new.modules).reusing(self.program)
         new.merging = None if self.merging is None else Merging(new.program.program)
         new._encode_constants()
         return new

@@ -59,7 +59,6 @@ class Code(StrEnum):
     NEGATION_CYCLE = "negation-cycle"
     NEVER_JOINED = "never-joined", WARNING
     NO_FACTS = "no-facts", WARNING
-    NOT_A_FACT = "not-a-fact"
     NOT_RULES = "not-rules"
     NUMBER_RANGE = "number-range"
     OTHER_LANGUAGE = "other-language"
@@ -157,7 +156,6 @@ class Code(StrEnum):
     WRONG_FORMAT = "wrong-format"
 
     # Limits and the machine
-    CANCELLED = "cancelled"
     MAX_FACTS = "max-facts"
     MEMORY = "memory"
     NO_KERNEL_CACHE = "no-kernel-cache"

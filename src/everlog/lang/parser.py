@@ -97,29 +97,11 @@ def parse_query(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Query:
     >>> [v.name for v in parse_query("ancestor(alice, ?x), ~orphan(?x)").variables]
     ['x']
     """
-    return _query("<query>", text, prefixes)
-
-
-def _query(name: str, text: str, prefixes: Mapping[str, str]) -> Query:
-    builder = ProgramBuilder(source_text(name, text), prefixes)
+    builder = ProgramBuilder(source_text("<query>", text), prefixes)
     tree = query_tree(builder.source, builder.report)
     query = builder.query(tree) if tree is not None else Query(())
     builder.finish()
     return query
-
-
-def parse_fact(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Atom:
-    """The fact in a text; a dot at its end is optional.
-
-    >>> parse_fact("age(alice, 42)").terms
-    (Constant(text='"alice"'), Constant(text='42'))
-    """
-    query = _query("<fact>", text, prefixes)
-    if len(query.positive) != 1 or query.negative or not query.positive[0].is_ground:
-        place = query.span.place if query.span is not None else None
-        hint = "write one atom without variables, such as `person(alice)`"
-        raise RuleError(Diagnostic(Code.NOT_A_FACT, "this is not a single fact", place, hint))
-    return query.positive[0]
 
 
 def source_text(name: str, text: str) -> SourceText:

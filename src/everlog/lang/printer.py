@@ -53,8 +53,9 @@ def _conjunction(body: Rule | Query, prefixes: Mapping[str, str]) -> str:
 def print_atom(atom: Atom, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
     """The text of an atom.
 
-    >>> from everlog.lang.parser import parse_fact
-    >>> print_atom(parse_fact('[alice, <http://e.org/age>, 42]'), {"ex": "http://e.org/"})
+    >>> from everlog.lang.syntax import Predicate
+    >>> atom = Atom(Predicate("<http://e.org/age>", 2), (Constant('"alice"'), Constant("42")))
+    >>> print_atom(atom, {"ex": "http://e.org/"})
     'ex:age(alice, 42)'
     """
     terms = ", ".join([print_term(term, prefixes) for term in atom.terms])

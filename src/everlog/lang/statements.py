@@ -96,7 +96,7 @@ def _read(
             at += 1
         return at, parser.feed_token(_end_after(tokens[-1:]))
     except UnexpectedToken:
-        expected: set[str] = parser.accepts()
+        expected: set[str] = parser.accepts()  # type: ignore[no-untyped-call]
         if rule == "statement" and "$END" in expected and start < at < len(tokens) and _starts_line(tokens, at):
             report(missing_dot(source, tokens[at - 1]))
             return at, parser.feed_token(_end_after(tokens[at - 1 : at]))

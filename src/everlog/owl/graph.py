@@ -84,9 +84,6 @@ class Document:
     batches: tuple[pa.RecordBatch, ...] = ()
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
-    def graph(self) -> OntologyGraph:
-        return OntologyGraph.of((triple for batch in self.batches for triple in triples_in(batch)), self.prefixes)
-
 
 def read_document(paths: Sequence[str], base: str | None = None) -> Document:
     """Read RDF files (any serialisation, also compressed) and directories of them.

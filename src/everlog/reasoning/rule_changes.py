@@ -76,7 +76,7 @@ class RuleChange:
         ]
         left = tuple(rule for rule in changed if rule is not None)
         predicates = (*program.program.predicates, guard)
-        return self.arranged(replace(program.program, rules=left, predicates=predicates))
+        return self.arranged(replace(program.program, rules=left, predicates=predicates)).reusing(program)
 
 
 def change_rules(

@@ -33,6 +33,7 @@ from deltalake.transaction import (
     create_table_with_add_actions,
 )
 
+from everlog.host.system_errors import NO_SPACE
 from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, Place, StoreError, warn
 from everlog.store import steps
@@ -286,7 +287,7 @@ def _failed(table: Path, base: int | None, metadata: dict[str, Any], error: Exce
     newest = newest_version(table)
     expected = 0 if base is None else base + 1
     if newest is None or newest < expected:
-        if "No space left" in str(error):
+        if NO_SPACE in str(error):
             raise os_error(OSError(errno.ENOSPC, str(error)), "committing", table) from error
         message = f"the commit failed: {first_line(error)}"
         raise store_error(Code.COMMIT_FAILED, message, table, "the store is as before") from error

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 from deltalake.exceptions import DeltaError
 
+from everlog.host.system_errors import system_error
 from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import AnotherWriterError, DamagedLogError, Diagnostic, EverlogError, Place, StoreError, warn
 
@@ -42,16 +43,9 @@ def file_errors(doing: str, where: Path) -> Iterator[None]:
 
 
 def os_error(error: OSError, doing: str, where: Path) -> StoreError:
-    """The StoreError for an operating-system error."""
-    place = error.filename or where
-    if error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error):
-        hint = "free some space (everlog vacuum removes what old versions need) and run again; the store is as before"
-        return store_error(Code.DISK_FULL, f"no space left on the disk while {doing}", place, hint)
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        hint = "check who may read and write it; the store is as before"
-        return store_error(Code.NOT_PERMITTED, f"not allowed while {doing}: {error.strerror}", place, hint)
-    hint = "check the disk; the store is as before"
-    return store_error(Code.INPUT_OUTPUT, f"{error.strerror or error} while {doing}", place, hint)
+    """The StoreError for an operating-system error, which leaves the store as before."""
+    found = system_error(error, doing, where)
+    return StoreError(replace(found, hint=f"{found.hint}; the store is as before"))
 
 
 @contextmanager

@@ -33,11 +33,6 @@ SHOWN = 5
 """Maximum number of facts or terms that a finding names."""
 
 
-def verify(store: Store) -> list[str]:
-    """The findings about the store's version and its snapshots."""
-    return [*verify_tables(store), *damaged_snapshots(store)]
-
-
 def damaged_snapshots(store: Store) -> list[str]:
     """The findings about damaged snapshots, which readers skip."""
     return [f"{path}: the snapshot is damaged: {found}" for path, found in snapshot.damage(store.layout.snapshots)]

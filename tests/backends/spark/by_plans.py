@@ -14,8 +14,8 @@ from everlog.backends.spark.plans import PlanSettings, StratumPlan, close, plan_
 from everlog.engine.hashing import hash_text
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Constant, Predicate, Program
-from everlog.reasoning.modules.kinds import with_outer
 from tests.oracle.naive import Fact, Row, explicit, grouped, heads
+from tests.reasoning.modules.outer import with_outer
 
 SMALL = PlanSettings(slices=1)
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from bench.generators import random_dag
 from everlog.backends.spark.plans import PlanSettings, close, plan_of
-from everlog.host.session import session, stop
+from everlog.host.session import session
 from tests.backends.spark.by_plans import stratified
 
 PROGRAM = "p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) ."
@@ -45,7 +45,7 @@ def main(victim: str, work: Path) -> None:
     assert stage is not None
     report["failed"] = stage.numFailedTasks
     print(json.dumps(report))
-    stop()
+    session().stop()
 
 
 def summed(pairs: Any) -> dict[str, int]:

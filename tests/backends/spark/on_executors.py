@@ -30,7 +30,7 @@ from everlog.backends.executors import Executors
 from everlog.backends.protocol import Made
 from everlog.backends.spark.plans import PlanSettings
 from everlog.backends.spark.settings import SparkSettings
-from everlog.host.session import session, stop
+from everlog.host.session import session
 from everlog.ingest.facts import facts_in
 from everlog.ingest.spill import Spill
 from everlog.ingest.stage import Staged
@@ -44,12 +44,12 @@ from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.names import Algorithm
 from everlog.reasoning.strata import close_strata
 from everlog.store import Store, begin
-from everlog.store.verify import verify
 from tests.backends.spark.reasoning import setup
 from tests.backends.spark.test_known import STEPS, loop_facts
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.reasoning.test_cases import CASES, facts_of, program_of
+from tests.store.verified import verify
 from tests.strategies import Case, Change, cases, graph_cases, side_by_side
 
 ROUNDS = 1
@@ -83,7 +83,7 @@ def main(master: str, work: Path) -> None:
         run(programs, UPDATES)
     report["plans"] = kinds(spark, work)
     print(json.dumps(report))
-    stop()
+    session().stop()
 
 
 CLOSURES = """

@@ -33,7 +33,7 @@ from everlog.backends import cascade
 from everlog.backends.executors import SparkRunner
 from everlog.backends.spark import backend, components, slices
 from everlog.backends.spark.settings import plan_settings
-from everlog.host.session import session, stop
+from everlog.host.session import session
 from everlog.jobs.materialise import MaterialiseJob, MaterialiseResult, materialise
 from everlog.jobs.update import UpdateJob, UpdateResult, update
 from everlog.lang.errors import EverlogError
@@ -104,7 +104,7 @@ def main(master: str, work: Path, *plans: str) -> None:
     run("full at look-ups", ALONE, ["full"], lambda: update(third))
     run("look-ups", ALONE, deaths, lambda: update(third))
     print(json.dumps(report))
-    stop()
+    session().stop()
 
 
 # in the driver ----------------------------------------------------------------------------------

@@ -150,7 +150,7 @@ def test_nothing_given_is_nothing_derived(spark: Any, tmp_path: Path) -> None:
 
 def test_shared_relations_are_sorted_in_the_orders_that_plans_want(spark: Any, tmp_path: Path) -> None:
     wanted = {E: frozenset([(1, 0)])}
-    directory = share(spark, {E: frame(spark, [row for _, row in EDGES], 2)}, tmp_path, wanted)
+    directory = share({E: frame(spark, [row for _, row in EDGES], 2)}, tmp_path, wanted)
     facts, ids = shared_facts(directory)
     (run,) = facts[E].runs
     assert set(run.orders) == {(0, 1), (1, 0)}

@@ -15,7 +15,7 @@ import pytest
 import everlog
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.store import Store
-from everlog.store.verify import verify
+from tests.store.verified import verify
 
 PROGRAMS = {
     "rounds": "p(?x, ?y) :- e(?z, ?x), e(?z, ?y) . p(?x, ?y) :- e(?a, ?x), p(?a, ?b), e(?b, ?y) .",

@@ -19,8 +19,8 @@ import everlog
 from bench.measure import ROOT
 from everlog.backends.spark.sharing import new_directory
 from everlog.store import Store
-from everlog.store.verify import verify
 from tests.backends.spark.struck import ALONE, POINTS, STORES, UPDATED
+from tests.store.verified import verify
 
 pytestmark = pytest.mark.spark
 

@@ -22,7 +22,7 @@ from everlog.backends.spark.rounds import close_in_rounds
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.slices import SliceFacts, Spread, received, send, slots_of
 from everlog.engine.factset import FactSet
-from everlog.engine.keys import columns_of, unpack
+from everlog.engine.keys import columns_of, layout_for, unpack
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
@@ -289,7 +289,7 @@ def test_a_slice_keeps_what_is_new_in_few_parts(
 ) -> None:
     predicate, other, universe = Predicate("t", 3), Predicate("u", 3), 1 << 30 if wide else 10
     layouts = Spread({predicate: 1, other: 1}, 1).layouts(universe)
-    work, whole = tmp_path_factory.mktemp("kept"), Relation.empty(3, universe)
+    work, whole = tmp_path_factory.mktemp("kept"), Relation(layout_for(3, universe))
     kept = SliceFacts((), layouts)
     for rows in batches:
         columns = [np.array([row[i] for row in rows], np.int64) for i in range(3)]

@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from everlog.lang.parser import parse_fact, parse_query
+from everlog.lang.parser import parse_query
 from everlog.lang.syntax import Atom, Constant, Predicate, Program, Rule, Variable, Wildcard
+from tests.facts import parse_fact
 from tests.oracle import naive
 from tests.oracle.naive import Fact, Facts, Row
 

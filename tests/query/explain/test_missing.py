@@ -77,8 +77,9 @@ def check_reason(reason: Reason, rule: Rule, holds: Facts) -> None:
     assert not satisfied([*held, (reason.failed, reason.negated)], holds)
     body = {*((a.predicate, False) for a in rule.positive), *((a.predicate, True) for a in rule.negative)}
     assert {(atom.predicate, negated) for atom, negated in held} <= body
-    for example in reason.examples:
+    for values in reason.bindings:
         if not reason.negated:
+            example = reason.failed.put({Variable(name): constant for name, constant in values})
             assert not satisfied([(example, False)], holds)
 
 

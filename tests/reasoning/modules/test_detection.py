@@ -24,9 +24,10 @@ from everlog.lang.printer import print_rule
 from everlog.lang.syntax import Atom, Predicate, Program, Rule, Variable
 from everlog.reasoning.modules.closure.description import Closure, Transition
 from everlog.reasoning.modules.closure.shapes import basis_of
-from everlog.reasoning.modules.kinds import with_modules, with_outer
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.modules.union.description import MAX_GENERATORS, VirtualUnion
 from tests.oracle import naive
+from tests.reasoning.modules.outer import with_outer
 from tests.strategies import Case, cases, graph_cases
 
 Pair = tuple[str, str]

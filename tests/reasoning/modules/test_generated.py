@@ -21,12 +21,12 @@ from everlog.query import ordered
 from everlog.store import Store, steps
 from everlog.store.compaction import compact
 from everlog.store.loading import state_in_tables
-from everlog.store.verify import verify
 from tests.cli.running import CommandLine
 from tests.processes import kill_at
 from tests.reasoning.modules.test_graphs import by_name, mutual_cases, quoted
 from tests.reasoning.modules.test_updates import module_cases
 from tests.running import knowledge_base, relation
+from tests.store.verified import verify
 from tests.strategies import Case, updates
 
 pytestmark = pytest.mark.usefixtures("closures_in_graphs")

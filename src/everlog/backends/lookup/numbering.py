@@ -6,8 +6,6 @@ import numpy as np
 
 from everlog.engine.keys import Column, sort_unique
 
-NO_IDS = np.empty(0, np.int64)
-
 Part = tuple[Column, Column]
 """Ids, ascending, and their numbers."""
 

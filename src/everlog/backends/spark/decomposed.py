@@ -66,7 +66,7 @@ def close_decomposed(
     if not along:
         return None
     everywhere = {p: facts[p] for p in decomposition.shared if p in facts}
-    shared = share(session, everywhere, work, orders_of(rules, decomposition.shared, derived, sizes))
+    shared = share(everywhere, work, orders_of(rules, decomposition.shared, derived, sizes))
     width = max(p.arity for p, _ in along)
     slice_of = tagged([(facts[p], tag, i) for tag, (p, i) in enumerate(along)], width)
     given = sum(sizes.get(p, 0) for p, _ in along)

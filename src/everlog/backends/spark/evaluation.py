@@ -68,6 +68,7 @@ class SparkEvaluation(SparkAccounts, ABC):
         phase: str = "forward",
     ) -> FrameMatches:
         """The instances of the rules; see :mod:`everlog.engine.match`."""
+        self.began(rules, phase, counted=True)
         changes = tuple((framed(self.space, inside), framed(self.space, outside)) for inside, outside in changed)
         return FrameMatches(self, rules, framed(self.space, pos), framed(self.space, neg), changes, phase)
 
@@ -75,8 +76,12 @@ class SparkEvaluation(SparkAccounts, ABC):
         self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
     ) -> FrameProofs:
         """The instances of the rules that derive some of the given facts; they are found when their facts are asked."""
+        self.began(rules, phase, counted=False)
         wanted, pos, neg = (framed(self.space, each) for each in (facts, pos, neg))
         return FrameProofs(self, rules, wanted, pos, neg, phase)
+
+    def began(self, rules: RuleSet, phase: str, counted: bool) -> None:
+        """Observe that a pass over rules begins, and whether its instances are counted; does nothing."""
 
     @abstractmethod
     def way(

@@ -10,7 +10,7 @@
 - *local*: rules of any form by the local engine, in one task, if all their facts are expected to fit there
   (:mod:`everlog.backends.spark.local`). Only the engine ``auto`` chooses this plan.
 
-Every threshold is a setting that the plan prints. A stratum whose components differ is split first
+The plan prints every threshold that decides something. A stratum whose components differ is split first
 (:func:`everlog.analysis.decompose.parts_of`).
 """
 

@@ -6,11 +6,11 @@ rule are literals, without a table. So a thousand subclass axioms are one join w
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from everlog.engine.plan import PlannedRule
-from everlog.lang.syntax import Atom, Constant, Predicate, Term, Variable
+from everlog.lang.syntax import Atom, Predicate, Term, Variable
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,6 @@ class RuleGroup:
     def heads(self) -> list[Predicate]:
         """The different predicates of the variants' heads."""
         return list(dict.fromkeys(variant.rule.rule.head.predicate for variant in self.variants))
-
-    def constants(self, atoms: Iterable[Atom]) -> list[Constant]:
-        return [term for atom in atoms for term in atom.terms if isinstance(term, Constant)]
 
 
 def alike(variants: Sequence[Variant]) -> list[RuleGroup]:

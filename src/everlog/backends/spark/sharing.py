@@ -34,7 +34,7 @@ from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 SENT_ROWS = 1 << 17
 """Number of rows in a batch that a worker sends to its JVM; rows that are made at once are not split."""
@@ -201,9 +201,7 @@ def fact_set(
 # shared facts -----------------------------------------------------------------------------------
 
 
-def share(
-    session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path, orders: Orders | None = None
-) -> Path | None:
+def share(facts: Mapping[Predicate, DataFrame], work: Path, orders: Orders | None = None) -> Path | None:
     """Write relations for all workers, in one task; returns their directory, or None if there are no relations."""
     if not facts:
         return None

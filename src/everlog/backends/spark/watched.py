@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.backends.spark.engine import SparkEngine
 from everlog.backends.spark.factset import FrameSet
-from everlog.backends.spark.match import FrameMatches, FrameProofs
 from everlog.backends.spark.plans import StratumPlan
 from everlog.backends.spark.workspace import WEIGHT
-from everlog.engine.algebra import AnyChange, AnyFactSet, Observer, Way
+from everlog.engine.algebra import AnyFactSet, Observer, Way
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
 from everlog.profiling.recorder import Recorder
@@ -37,28 +36,10 @@ class WatchedSparkEngine(SparkEngine):
     _heads: tuple[Predicate, ...] = ()
     """The predicates that the rules of the pass derive, if its instances are counted by them."""
 
-    def match(
-        self,
-        rules: RuleSet,
-        pos: AnyFactSet,
-        neg: AnyFactSet,
-        changed: Sequence[AnyChange] = (),
-        phase: str = "forward",
-    ) -> FrameMatches:
-        self._began(rules, phase)
-        heads = tuple(sorted({planned.rule.head.predicate for planned in rules.rules}))
-        self._heads = heads if 1 < len(heads) <= MOST_PREDICATES else ()
-        return super().match(rules, pos, neg, changed, phase)
-
-    def prove(
-        self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
-    ) -> FrameProofs:
-        self._began(rules, phase)
-        return super().prove(rules, facts, pos, neg, phase)
-
-    def _began(self, rules: RuleSet, phase: str) -> None:
-        self._heads = ()
+    def began(self, rules: RuleSet, phase: str, counted: bool) -> None:
         self.watch.began(self, rules, phase, as_one=True)
+        heads = tuple(sorted({planned.rule.head.predicate for planned in rules.rules}))
+        self._heads = heads if counted and 1 < len(heads) <= MOST_PREDICATES else ()
 
     def way(
         self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, without: Collection[str] = ()

@@ -67,11 +67,10 @@ Slices = Mapping[int, tuple[RowGroupRange, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """Different facts in files, with their number by predicate; if ``weighted``, with a column of weights."""
+    """Different facts in files, with their number by predicate; those of counters have a column of weights."""
 
     files: tuple[str, ...] = ()
     sizes: Mapping[Predicate, int] = field(default_factory=dict)
-    weighted: bool = False
     touches: Touches | None = None
     """The row groups of a store that the facts touch; None if the facts are many or there is no store."""
     slices: Slices | None = None
@@ -103,7 +102,7 @@ class Workspace:
         parts = gather(frame.select(*columns).mapInArrow(_WritePartition(str(self.directory), self.bounds), RESULT))
         found = self.stored((() if file is None else (file,), sizes) for file, sizes, _ in parts)
         touched = None if self.bounds is None else all_touches(touched for _, _, touched in parts)
-        return replace(found, weighted=weighted, touches=touched)
+        return replace(found, touches=touched)
 
     def stored(self, written: Iterable[tuple[Sequence[str], Mapping[int, int]]]) -> Stored:
         """The facts that tasks have stored, given their files and the numbers of facts by the ids of predicates."""

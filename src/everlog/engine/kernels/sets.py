@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from everlog.engine.kernels.search import gallop
-
 
 @njit(cache=True, nogil=True)
 def squeeze(keys):
@@ -41,20 +39,6 @@ def merge(left, right):
         out[n] = right[j]
         j += 1
         n += 1
-    return out[:n]
-
-
-@njit(cache=True, nogil=True)
-def difference(left, right):
-    """The keys of ``left`` that are not in ``right``."""
-    out = np.empty(left.shape[0], np.int64)
-    j = n = 0
-    for i in range(left.shape[0]):
-        key = left[i]
-        j = gallop(right, key, j, right.shape[0])
-        if j == right.shape[0] or right[j] != key:
-            out[n] = key
-            n += 1
     return out[:n]
 
 

@@ -40,11 +40,6 @@ class Reason:
     count: int = 0
     """The number of such values, as far as they were counted."""
 
-    @property
-    def examples(self) -> tuple[Atom, ...]:
-        """The failing atom with each of these values."""
-        return tuple(self.failed.put({Variable(n): c for n, c in each}) for each in self.bindings)
-
 
 def reasons(subject: Subject, goal: Atom, limit: int, classes: Classes | None = None) -> Iterator[Reason]:
     """The reasons of all rules whose head fits the goal, in the order of the rules.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -63,10 +62,6 @@ class Proof:
     def __len__(self) -> int:
         """The number of different facts."""
         return len(self.steps)
-
-    def given(self) -> Iterator[Atom]:
-        """The given facts that the proof depends on."""
-        return (step.fact for step in self.steps if step.kind == "given")
 
     @cached_property
     def rules(self) -> tuple[int, ...]:

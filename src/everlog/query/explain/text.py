@@ -128,8 +128,8 @@ def because(step: ProofStep, explanation: Content) -> str:
 def rules_text(step: ProofStep) -> str:
     """The numbers of the rules of a step, as users count them.
 
-    >>> from everlog.lang.parser import parse_fact
-    >>> rules_text(ProofStep(parse_fact("p(a)"), "path", (0, 2)))
+    >>> from everlog.lang.syntax import Predicate
+    >>> rules_text(ProofStep(Atom(Predicate("p", 0), ()), "path", (0, 2)))
     'rules 1, 3'
     """
     numbers = ", ".join(str(rule + 1) for rule in step.rules)

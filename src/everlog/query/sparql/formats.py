@@ -39,7 +39,7 @@ XML_HEAD = '<?xml version="1.0"?>\n<sparql xmlns="http://www.w3.org/2005/sparql-
 
 
 def write(result: Result, form: str, file: IO[bytes], *, prefixes: Mapping[str, str] | None = None) -> None:
-    """Write an answer in one of :data:`FORMATS`.
+    """Write an answer in one of :data:`SOLUTION_FORMATS` or :data:`GRAPH_FORMATS`.
 
     >>> import io, everlog
     >>> out = io.BytesIO()
@@ -233,4 +233,3 @@ SOLUTION_FORMATS: Mapping[str, Callable[[Solutions, IO[bytes]], None]] = {
     "json": _write_json,
     "xml": _write_xml,
 }
-FORMATS = (*SOLUTION_FORMATS, *GRAPH_FORMATS)

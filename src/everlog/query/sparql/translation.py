@@ -8,7 +8,7 @@ that names them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
@@ -150,7 +150,7 @@ class _QueryTranslation:
     def __init__(self) -> None:
         self._numbers = count()
         self._conditions: list[str] = []
-        self._patterns = {
+        self._patterns: dict[str, Callable[[Any], Pattern]] = {
             "BGP": self._basic,
             "Join": lambda n: _joined((self.pattern(n.p1), self.pattern(n.p2))),
             "LeftJoin": self._left_join,

@@ -30,7 +30,6 @@ def closures_of(program: StratifiedProgram, generated: Collection[Predicate]) ->
 
 def _described(predicate: Predicate, module: SpecialModule, program: StratifiedProgram) -> dict[str, Any]:
     shown = {hidden: name for name, hidden in program.external.items()}
-    reads = sorted(
-        {str(read) for read in (shown.get(read, read) for read in module.inputs) if not is_intermediate(read)}
-    )
+    named = (shown.get(read, read) for read in module.inputs)
+    reads = sorted({str(read) for read in named if not is_intermediate(read)})
     return {"predicate": str(predicate), "kind": module.kind, "path": module.path(shown_in()), "reads": reads}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from everlog.analysis import modular
-from everlog.analysis.modules.module import Detection, SpecialModule
+from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.reasoning.modules.closure import CLOSURES
 from everlog.reasoning.modules.kind import ModuleKind
@@ -43,13 +43,4 @@ def with_modules(program: StratifiedProgram) -> StratifiedProgram:
     >>> [str(predicate) for predicate in before.predicates], [module.kind for module in after.special]
     (['p external/2'], ['transitive'])
     """
-    return modular.with_modules(program, _detections())
-
-
-def with_outer(program: StratifiedProgram) -> StratifiedProgram:
-    """The program with only those special modules that are strata of their own."""
-    return modular.with_outer(program, _detections())
-
-
-def _detections() -> list[Detection]:
-    return [kind.detection for kind in MODULE_KINDS]
+    return modular.with_modules(program, [kind.detection for kind in MODULE_KINDS])
