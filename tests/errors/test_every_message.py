@@ -61,6 +61,7 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
         "more than ... rows would be read",
         "not by look-ups: the change is large, or everything is to be derived again",
         "not by look-ups: the classes of equal terms depend on all facts",
+        "not by look-ups: rules are matched against whole relations",
         "about ... of memory needed",
         "not in one task: ... rows",
     ),
