@@ -23,7 +23,7 @@ from everlog.analysis.predicates import Names
 from everlog.backends import batches
 from everlog.backends.batches import read_batch
 from everlog.ingest.operations import OperationReader, Resolved, resolved
-from everlog.jobs.stream import Upkeep
+from everlog.jobs.stream import StreamMaintainer
 from everlog.jobs.update import UpdateJob
 from everlog.kb.saving import append
 from everlog.lang.errors import DataError, StoreError
@@ -219,11 +219,11 @@ def test_large_batches_are_read_as_small_ones_are(spark: Any, tmp_path: Path) ->
 # batches ------------------------------------------------------------------------------------------
 
 
-def upkeep(
+def maintainer(
     store: Path, checkpoint: str = "one", engine: dict[str, Any] | None = None, **options: Any
 ) -> Callable[[Any, int], None]:
     """The function that Spark runs for each batch."""
-    found = Upkeep(UpdateJob(str(store), **(engine or {})), "s", **options)
+    found = StreamMaintainer(UpdateJob(str(store), **(engine or {})), "s", **options)
     found.checkpoint.set_result(checkpoint)
     return found
 
@@ -244,7 +244,7 @@ def batch(spark: Any, *rows: Row) -> Any:
 def test_batches_are_applied_once_and_in_order(spark: Any, tmp_path: Path, engine: dict[str, Any]) -> None:
     store = store_at(tmp_path / "kb")
     seen: list[tuple[int, int]] = []
-    apply = upkeep(store, engine=engine, progress=lambda applied: seen.append((applied.batch, applied.version)))
+    apply = maintainer(store, engine=engine, progress=lambda applied: seen.append((applied.batch, applied.version)))
     first, second = batch(spark, ("+", "b", "c"), ("-", "a", "b")), batch(spark, ("-", "b", "c"), ("-", "x", "y"))
     apply(first, 0)
     opened = apply.kb  # type: ignore[attr-defined]
@@ -252,8 +252,8 @@ def test_batches_are_applied_once_and_in_order(spark: Any, tmp_path: Path, engin
     apply(second, 1)
     assert apply.kb is opened, "it stays open"  # type: ignore[attr-defined]
     assert (opened is None) == (engine != LOCAL), "where this process reasons"
-    upkeep(store, engine=engine)(first, 0)
-    upkeep(store, engine=engine)(second, 1)
+    maintainer(store, engine=engine)(first, 0)
+    maintainer(store, engine=engine)(second, 1)
     apply(batch(spark, ("-", "b", "c")), 2)
     apply(batch(spark), 3)
     assert edges(store) == set()
@@ -267,7 +267,7 @@ def test_batches_are_applied_once_and_in_order(spark: Any, tmp_path: Path, engin
 def test_positions_last(spark: Any, tmp_path: Path) -> None:
     """Updates and compactions of others keep them; a store that is made anew has none."""
     store = store_at(tmp_path / "kb")
-    apply = upkeep(store)
+    apply = maintainer(store)
     apply(batch(spark, ("+", "b", "c")), 0)
     kb = everlog.open(store)
     kb.update(insert={"edge": [("q", "r")], "wide": [("a", "b", "c", "d")]})
@@ -284,19 +284,19 @@ def test_positions_last(spark: Any, tmp_path: Path) -> None:
     assert log(store)[-1] == ("save", {})
     with pytest.raises(StoreError, match=r"missed-batches.*the store has none of it"):
         apply(batch(spark, ("+", "e", "f")), 2)
-    upkeep(store, restart=True)(batch(spark, ("+", "e", "f")), 2)
+    maintainer(store, restart=True)(batch(spark, ("+", "e", "f")), 2)
     assert edges(store) == {("a", "b"), ("e", "f")}
 
 
 def test_another_checkpoint_counts_anew(spark: Any, tmp_path: Path) -> None:
     store = store_at(tmp_path / "kb")
-    upkeep(store)(batch(spark, ("+", "b", "c")), 0)
+    maintainer(store)(batch(spark, ("+", "b", "c")), 0)
     with pytest.raises(StoreError, match="other-checkpoint"):
-        upkeep(store, "two")(batch(spark, ("+", "c", "d")), 0)
-    again = upkeep(store, "two", restart=True)
+        maintainer(store, "two")(batch(spark, ("+", "c", "d")), 0)
+    again = maintainer(store, "two", restart=True)
     again(batch(spark, ("+", "c", "d")), 0)
     again(batch(spark, ("+", "x", "y")), 0)
-    upkeep(store, "two")(batch(spark, ("+", "d", "e")), 1)
+    maintainer(store, "two")(batch(spark, ("+", "d", "e")), 1)
     assert edges(store) == {("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")}
     assert Store.open(store).info().positions == {"s": {"checkpoint": "two", "batch": 1}}
 
@@ -306,7 +306,7 @@ def test_another_writer_in_the_middle_of_a_batch(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: dict[str, Any]
 ) -> None:
     store = store_at(tmp_path / "kb")
-    apply = upkeep(store, engine=engine)
+    apply = maintainer(store, engine=engine)
     apply(batch(spark, ("+", "b", "c")), 0)
 
     def meanwhile() -> None:
@@ -325,7 +325,7 @@ def test_another_writer_in_the_middle_of_a_batch(
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_batch_that_is_wrong_changes_nothing(spark: Any, tmp_path: Path, engine: dict[str, Any]) -> None:
     store = store_at(tmp_path / "kb")
-    apply = upkeep(store, engine=engine)
+    apply = maintainer(store, engine=engine)
     apply(batch(spark, ("+", "b", "c")), 0)
     wrong = batch(spark, ("+", "x", "y"), ("+", "x"), ("*", "x", "y"))
     with pytest.raises(DataError, match=r"(?s)--> batch 1 of s:2.*--> batch 1 of s:3.*2 bad rows"):
@@ -337,7 +337,7 @@ def test_a_batch_that_is_wrong_changes_nothing(spark: Any, tmp_path: Path, engin
         apply(two, 1)
     assert log(store) == [("save", {}), ("update", {"s": 0})]
     assert edges(store) == {("a", "b"), ("b", "c")}
-    upkeep(store, engine={**engine, "on_error": "skip"})(wrong, 1)
+    maintainer(store, engine={**engine, "on_error": "skip"})(wrong, 1)
     assert edges(store) == {("a", "b"), ("b", "c"), ("x", "y")}
     assert Store.open(store).info().statistics["bad_rows"] == 2
     assert is_closed(store)
@@ -348,7 +348,7 @@ def test_a_batch_without_effect_counts_nothing(spark: Any, tmp_path: Path, engin
     """A store whose derivations are not counted says so until they are, or a later batch would trust its counters."""
     rules = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?y) :- link(?x, ?y) . edge(a, b) . link(a, b) ."
     everlog.KnowledgeBase(rules, maintain="none").save(tmp_path / "kb")
-    apply = upkeep(tmp_path / "kb", engine={**engine, "algorithm": "dredc"})
+    apply = maintainer(tmp_path / "kb", engine={**engine, "algorithm": "dredc"})
     apply(batch(spark, ("+", "a", "b")), 0)
     apply(batch(spark, ("-", "a", "b")), 1)
     assert everlog.open(tmp_path / "kb")["path"].rows() == [("a", "b")]

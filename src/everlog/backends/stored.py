@@ -75,9 +75,9 @@ class StoredBackend(ABC):
 
     def update(self, asked: StagedChange, named: tuple[Named, Named], warned: Callable[[], None]) -> Made[Change]:
         info, given = self.version.info, self.version.given()
-        gone, come = (_bare(each, KINDS in info.statistics) for each in named)
-        given.add(with_empty(asked.insert.kinds, named[1]), come)
-        for warning in abridged([*given.unknown(gone), *given.news(self.program, whole=False)]):
+        to_delete, to_insert = (_bare(each, KINDS in info.statistics) for each in named)
+        given.add(with_empty(asked.insert.kinds, named[1]), to_insert)
+        for warning in abridged([*given.unknown(to_delete), *given.news(self.program, whole=False)]):
             self.warn(warning)
         warned()
         found = self._change_facts(asked)

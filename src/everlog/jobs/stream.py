@@ -99,17 +99,17 @@ def maintain(
     job = UpdateJob(
         str(opened.path.absolute()), algorithm=algorithm, engine=engine, memory=memory, types=types, on_error=on_error
     )
-    upkeep = Upkeep(job, name, restart, progress)
+    maintainer = StreamMaintainer(job, name, restart, progress)
     place = spark_uri(opened.layout.checkpoint(name) if checkpoint is None else checkpoint)
-    writer = stream.writeStream.queryName(name).option("checkpointLocation", place).foreachBatch(upkeep)
+    writer = stream.writeStream.queryName(name).option("checkpointLocation", place).foreachBatch(maintainer)
     query = (writer.trigger(**trigger) if trigger else writer).start()
     try:
-        upkeep.refuse_other_checkpoint(opened.info().positions, str(query.id))
+        maintainer.refuse_other_checkpoint(opened.info().positions, str(query.id))
     except BaseException:
-        upkeep.checkpoint.cancel()
+        maintainer.checkpoint.cancel()
         query.stop()
         raise
-    upkeep.checkpoint.set_result(str(query.id))
+    maintainer.checkpoint.set_result(str(query.id))
     return query
 
 
@@ -127,7 +127,7 @@ def _require_name(name: str, layout: StoreLayout) -> None:
 
 
 @dataclass
-class Upkeep:
+class StreamMaintainer:
     """Applies each batch.
 
     If this process reasons, the knowledge base stays open from one batch to the next, as long as no other writer
@@ -202,17 +202,22 @@ class AskedBatch(AskedFacts):
     job: UpdateJob
 
     def __init__(
-        self, upkeep: Upkeep, frame: DataFrame, batch: int, checkpoint: str, kb: KnowledgeBase | None = None
+        self,
+        maintainer: StreamMaintainer,
+        frame: DataFrame,
+        batch: int,
+        checkpoint: str,
+        kb: KnowledgeBase | None = None,
     ) -> None:
-        super().__init__(upkeep.job)
+        super().__init__(maintainer.job)
         self.kb = kb
         self.spark = frame.sparkSession
         self.frame = frame
-        self.upkeep = upkeep
+        self.maintainer = maintainer
         self.batch = batch
         self.checkpoint = checkpoint
-        self.where = f"batch {batch} of {upkeep.name}"
-        self.positions = {upkeep.name: {"checkpoint": checkpoint, "batch": batch}}
+        self.where = f"batch {batch} of {maintainer.name}"
+        self.positions = {maintainer.name: {"checkpoint": checkpoint, "batch": batch}}
 
     def figures(self, read: RowsRead) -> Mapping[str, Any]:
         return {"rows": read.rows, "bad_rows": read.bad_count}
@@ -222,7 +227,7 @@ class AskedBatch(AskedFacts):
         """A transaction; raises :class:`AppliedBeforeError` if the store has the batch."""
         with begin(self.store, wait=self.job.wait) as transaction:
             assert transaction.base is not None
-            if not self.upkeep.is_next(transaction.base.positions, self.checkpoint, self.batch):
+            if not self.maintainer.is_next(transaction.base.positions, self.checkpoint, self.batch):
                 raise AppliedBeforeError
             yield transaction
 

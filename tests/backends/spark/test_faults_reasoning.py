@@ -145,7 +145,7 @@ def test_a_full_disk_ends_the_job_and_leaves_the_store_as_it_was(life: Life) -> 
         assert bool(struck["done"]) == (at not in ALONE), "another task of the stage had written its file"
         assert "version" not in job
         assert job["is_ours"]
-        assert "No space left on device" in job["error"]
+        assert "no space left" in job["error"].lower()
         made = 0 if at in (*UPDATED, *ALONE) else None
         assert job["versions"] == {"made": made, "updated": int(at in ALONE), "looked-up": 0}
         assert job["left"] == []

@@ -88,9 +88,9 @@ class LocalBackend:
 
     def update(self, asked: FactsToChange, named: tuple[Named, Named], warned: Callable[[], None]) -> Made[Change]:
         kb, delete, insert = self.kb, asked.delete, asked.insert
-        gone, come = named
-        kb.warn_of_facts(with_empty(insert.kinds, come), come)
-        kb.warn_of_deletions(gone)
+        to_delete, to_insert = named
+        kb.warn_of_facts(with_empty(insert.kinds, to_insert), to_insert)
+        kb.warn_of_deletions(to_delete)
         warned()
         change = kb.update_facts(insert.facts, delete.facts, kinds=insert.kinds, unknown=delete.unknown, **self._how)
         return self.made(change, {"update": asdict(change.stats)}, RowsRead.of(delete, insert))

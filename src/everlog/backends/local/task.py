@@ -63,7 +63,7 @@ class WholeTask:
         change = self._change(kb)
         new = next_version(kb, store, self.options.expand_below)
         assert new.state is not None
-        files = write_change(new.facts, work) if change else []
+        files = write_change(new.facts, work)
         figures = {**new.statistics, "update": asdict(change.stats)}
         sides = change.inserted, change.deleted, change.explicit_inserted, change.explicit_deleted
         inserted, deleted, explicit_inserted, explicit_deleted = map(_sizes, sides)
