@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 
 from everlog.analysis.stratify import Kind
 from everlog.engine.limits import Limits
@@ -85,7 +86,7 @@ class FactsToChange:
 
 @dataclass(frozen=True)
 class StagedChange:
-    """Facts to delete and facts to insert, in files that all workers share.
+    """Facts to delete and facts to insert, in files that all workers share or held by this process.
 
     ``deleted_from`` are the splits that the facts to delete were read from.
     """
@@ -98,6 +99,10 @@ class StagedChange:
     def rows(self) -> int:
         """The number of facts that were read."""
         return self.delete.rows + self.insert.rows
+
+    def in_files(self, work: Path) -> StagedChange:
+        """The change with all facts in files."""
+        return replace(self, delete=self.delete.in_files(work), insert=self.insert.in_files(work))
 
     @property
     def facts(self) -> tuple[str, ...]:

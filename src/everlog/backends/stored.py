@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.given import KINDS, GivenFacts
@@ -40,6 +40,9 @@ class StoredBackend(ABC):
 
     ``most`` returns the maximum number of facts that one task may hold, and ``warn`` gives a warning.
     """
+
+    needs_spark: ClassVar[bool] = False
+    """Whether the back end starts Spark; otherwise this process does the work until Spark is started."""
 
     version: StoredVersion
     transaction: Transaction
@@ -80,6 +83,7 @@ class StoredBackend(ABC):
         for warning in abridged([*given.unknown(to_delete), *given.news(self.program, whole=False)]):
             self.warn(warning)
         warned()
+        asked = self._shared(asked)
         found = self._change_facts(asked)
         new = found.version or self._with_facts(found, given, self._new_terms(asked))
         change = change_of(found, self.program.predicates, self.program.prefixes)
@@ -92,7 +96,7 @@ class StoredBackend(ABC):
         for warning in abridged(warnings_about(edit, old, given, whole=True)):
             self.warn(warning)
         warned()
-        asked = self._staged(edit)
+        asked = self._shared(self._staged(edit))
         found = self._change_rules(rules, edit, asked) if edit.added or edit.removed else self._change_facts(asked)
         new = found.version
         if new is None or new.operation != "rules":
@@ -118,22 +122,29 @@ class StoredBackend(ABC):
         given.add(asked.insert.kinds)
         return given
 
+    def _shared(self, asked: StagedChange) -> StagedChange:
+        """The change in the form that its tasks take: in files, unless they are run by this process."""
+        self.require_possible(asked.rows)
+        if self.needs_spark:
+            self.executors.session()
+        return asked if self.executors.spark is None else asked.in_files(Path(self.version.directory))
+
     def _new_terms(self, asked: StagedChange) -> tuple[str, ...]:
         """Files of the terms of the facts to insert that the store does not have."""
         version = self.version
         found = new_terms(
-            self.executors.runner, asked.insert.term_files, version.term_files, version.work, salt=version.info.salt
+            self.executors.runner, asked.insert.terms, version.term_files, version.work, salt=version.info.salt
         )
         return found.files
 
     def _staged(self, edit: Edit) -> StagedChange:
         """The facts of the programs that an edit removes and adds, with the terms of the new rules."""
-        work, salt, program = self.version.work, self.version.info.salt, edit.program
+        salt, program = self.version.info.salt, edit.program
         programs = (edit.facts_removed, edit.facts_added, program)
         width = max([MIN_WIDTH, *(p.arity for each in programs for p in each.predicates)])
         without_rules, literals = replace(program, rules=()), LITERAL in program.predicates
-        delete = staged_program(without_rules, edit.facts_removed, work, width=width, salt=salt, literals=False)
-        insert = staged_program(program, edit.facts_added, work, width=width, salt=salt, literals=literals)
+        delete = staged_program(without_rules, edit.facts_removed, None, width=width, salt=salt, literals=False)
+        insert = staged_program(program, edit.facts_added, None, width=width, salt=salt, literals=literals)
         return StagedChange(delete, insert)
 
     def _with_facts(self, found: WrittenChange, given: GivenFacts, terms: Sequence[str]) -> NewVersion:

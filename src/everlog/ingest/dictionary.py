@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from everlog.ingest.spill import write_parquet
+from everlog.ingest.spill import Rows, rows_in, write_parquet
 from everlog.ingest.tasks import Runner, work_directory
 from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic
@@ -61,9 +61,9 @@ class NewTerms:
 
 
 def new_terms(
-    runner: Runner, staged: Sequence[str], existing: Sequence[str], work: Path | str, *, salt: int = 0
+    runner: Runner, staged: Sequence[Rows], existing: Sequence[str], work: Path | str, *, salt: int = 0
 ) -> NewTerms:
-    """The terms in ``staged`` files that no ``existing`` file has, written into ``work`` by the workers.
+    """The terms that are ``staged`` and that no ``existing`` file has, written into ``work`` by the workers.
 
     Staged files are as :class:`~everlog.ingest.spill.Spill` writes them; existing ones need columns ``id`` and
     ``text`` in any order. Two texts with one id, staged or existing, are an error with the code ``hash-collision``
@@ -71,8 +71,8 @@ def new_terms(
     """
     directory = work_directory(work)
     ranges = id_ranges(_range_count(runner.parallelism, staged, runner.room)) if staged else []
-    files = tuple(map(os.path.abspath, staged)), tuple(map(os.path.abspath, existing))
-    tasks = [_Range(low, high, *files, directory) for low, high in ranges]
+    new = tuple(os.path.abspath(rows) if isinstance(rows, str) else rows for rows in staged)
+    tasks = [_Range(low, high, new, tuple(map(os.path.abspath, existing)), directory) for low, high in ranges]
     merged = runner.run(_Range.merge, tasks)
     collisions = [collision for part in merged for collision in part.collisions]
     if collisions:
@@ -106,7 +106,7 @@ class _Range:
 
     low: int
     high: int
-    staged: tuple[str, ...]
+    staged: tuple[Rows, ...]
     existing: tuple[str, ...]
     work: Path
 
@@ -140,9 +140,11 @@ class _Range:
         texts = self._read(file, TERMS.names).column("text") if len(hits) else pa.chunked_array([], pa.string())
         return places[hits], texts.take(pa.array(hits)).cast(pa.string())
 
-    def _read(self, file: str, columns: list[str]) -> pa.Table:
-        """The rows of a file with ids in the range; row groups outside it are not read."""
+    def _read(self, file: Rows, columns: list[str]) -> pa.Table:
+        """The rows with ids in the range; row groups of files outside it are not read."""
         inside = (pc.field("id") >= pa.scalar(self.low)) & (pc.field("id") <= pa.scalar(self.high))
+        if not isinstance(file, str):
+            return rows_in(file, columns, inside)
         options: dict[str, Any] = {"memory_map": True, "use_threads": False, "page_checksum_verification": True}
         open_file(Path(file))
         with damage_named(Path(file)):
@@ -173,10 +175,13 @@ def _differences(terms: pa.Table, texts: pa.ChunkedArray) -> list[Collision]:
     return list(zip(*(pc.filter(column, differ).slice(0, MOST_SHOWN).to_pylist() for column in columns), strict=True))
 
 
-def _range_count(wanted: int, files: Sequence[str], share: float) -> int:
+def _range_count(wanted: int, files: Sequence[Rows], share: float) -> int:
     """Number of ranges: as many as memory requires, and enough for parallel work if there is much data."""
     rows = size = 0
     for file in files:
+        if not isinstance(file, str):
+            rows, size = rows + file.num_rows, size + file.nbytes
+            continue
         metadata = pq.read_metadata(file)
         rows += metadata.num_rows
         size += sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))

@@ -19,7 +19,7 @@ from everlog.ingest.programs import facts_in_program, program_columns
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.spill import Spill, write_parquet
 from everlog.ingest.split import Split
-from everlog.ingest.stage import Staged, stage, widest
+from everlog.ingest.stage import Staged, stage, staged_as, widest
 from everlog.ingest.tasks import Runner
 from everlog.ingest.values import fact_batch
 from everlog.lang.internal import LITERAL
@@ -57,10 +57,10 @@ def encoded(
 
 
 def staged_program(
-    program: CheckedProgram, given: CheckedProgram, work: Path, *, width: int, salt: int, literals: bool
+    program: CheckedProgram, given: CheckedProgram, work: Path | None, *, width: int, salt: int, literals: bool
 ) -> Staged:
     """Write the facts of the program ``given`` into files in ``work``, with the terms of the rules of ``program`` and
-    the names of its predicates.
+    the names of its predicates; without ``work`` this process holds them.
 
     With ``literals`` there is a fact for each literal in facts and rules; see :mod:`everlog.engine.literals`.
     """
@@ -68,9 +68,12 @@ def staged_program(
     for batch in chain(_batches(given), _literals(program) if literals else ()):
         own.add(batch)
     own.flush()
-    names = write_parquet(_named(program, salt), work, "program-terms")
+    names = _named(program, salt)
+    files = [] if work is None else [write_parquet(names, work, "program-terms")]
+    held = [names] if work is None else []
     kinds = {p: kinds for p, kinds in own.kinds.items() if p != LITERAL}
-    return Staged(width, tuple(own.fact_files), (*own.term_files, names), facts_in_program(given), kinds=kinds)
+    parts = (own.fact_files, [*own.term_files, *files]), (own.held_facts, [*own.held_terms, *held])
+    return Staged(width, rows=facts_in_program(given), kinds=kinds, **staged_as(*parts))
 
 
 def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:

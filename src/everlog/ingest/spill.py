@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import uuid
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from everlog.engine.hashing import MULTIPLIER, hash_text
@@ -25,17 +27,35 @@ FLUSH_TEXT_BYTES = 128 << 20
 """Bytes of terms that are held before files are written."""
 
 
+Rows: TypeAlias = "str | pa.Table"
+"""Rows in a Parquet file, given by its path, or in memory."""
+
+
+def rows_in(rows: Rows, columns: list[str] | None = None, having: pc.Expression | None = None) -> pa.Table:
+    """Columns of rows that fulfil a condition.
+
+    >>> rows_in(pa.table({"id": [1, 2], "text": ["a", "b"]}), ["text"], pc.field("id") > 1).to_pylist()
+    [{'text': 'b'}]
+    """
+    if isinstance(rows, str):
+        return pq.read_table(rows, columns=columns, filters=having, memory_map=True)
+    found = rows if having is None else rows.filter(having)
+    return found if columns is None else found.select(columns)
+
+
 class Spill:
-    """Takes batches of texts and writes files of facts and of terms into a directory.
+    """Takes batches of texts and writes files of facts and of terms into a directory; without one it holds them.
 
     Facts and terms are distinct within a file, terms also sorted by id. A file's name is used once and
     never again: when Spark runs a task a second time, the files of the first attempt are not in the result. With
     ``literals`` there is a fact for each literal, too (see :mod:`everlog.engine.literals`).
     """
 
-    def __init__(self, work: Path, width: int, salt: int = 0, *, literals: bool = False) -> None:
+    def __init__(self, work: Path | None, width: int, salt: int = 0, *, literals: bool = False) -> None:
         self.fact_files: list[str] = []
         self.term_files: list[str] = []
+        self.held_facts: list[pa.Table] = []
+        self.held_terms: list[pa.Table] = []
         self.rows = 0
         self.kinds: ByPredicate = {}
         """The kinds of terms in the columns of each predicate."""
@@ -66,13 +86,19 @@ class Spill:
         """Write the facts and terms that are held."""
         if self._held_rows:
             facts = distinct(pa.Table.from_batches(self._facts, self._schema))
-            self.fact_files.append(write_parquet(facts, self._work, "facts"))
+            self._keep(facts, "facts", self.held_facts, self.fact_files)
         if self._held_bytes:
             terms = pa.Table.from_batches(self._terms, TERMS)
             order = np.argsort(terms.column("id").to_numpy())
-            self.term_files.append(write_parquet(terms.take(pa.array(order)), self._work, "terms"))
+            self._keep(terms.take(pa.array(order)), "terms", self.held_terms, self.term_files)
         self._facts, self._terms = [], []
         self._held_rows = self._held_bytes = 0
+
+    def _keep(self, table: pa.Table, kind: str, held: list[pa.Table], files: list[str]) -> None:
+        if self._work is None:
+            held.append(table)
+        else:
+            files.append(write_parquet(table, self._work, kind))
 
 
 def _literal_facts(terms: pa.RecordBatch, predicate: int) -> pa.RecordBatch:

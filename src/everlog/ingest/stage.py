@@ -7,10 +7,10 @@ counts only if its task returned it, so tasks that run twice do no harm.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -18,7 +18,7 @@ from everlog.engine.kinds import ByPredicate, merged_kinds
 from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.read import read
 from everlog.ingest.sources import ReadOptions
-from everlog.ingest.spill import Spill
+from everlog.ingest.spill import Rows, Spill, write_parquet
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.tasks import Runner, Tally, work_directory
 from everlog.ingest.triples import rdf_width
@@ -54,13 +54,38 @@ class Staged:
     bad_count: int = 0
     kinds: ByPredicate = field(default_factory=dict)
     """The kinds of terms in the columns of each predicate."""
+    held_facts: tuple[pa.Table, ...] = ()
+    held_terms: tuple[pa.Table, ...] = ()
+    """Facts and terms that this process has read and holds instead of writing them into files."""
+
+    @property
+    def facts(self) -> tuple[Rows, ...]:
+        """All facts, in files or in memory."""
+        return (*self.fact_files, *self.held_facts)
+
+    @property
+    def terms(self) -> tuple[Rows, ...]:
+        """All terms, in files or in memory."""
+        return (*self.term_files, *self.held_terms)
+
+    def in_files(self, work: Path) -> Staged:
+        """The same facts and terms, all of them in files."""
+        facts = [write_parquet(table, work, "facts") for table in self.held_facts]
+        terms = [write_parquet(table, work, "terms") for table in self.held_terms]
+        return replace(
+            self,
+            fact_files=(*self.fact_files, *facts),
+            term_files=(*self.term_files, *terms),
+            held_facts=(),
+            held_terms=(),
+        )
 
 
 def stage(
     runner: Runner,
     splits: Sequence[Split],
     options: ReadOptions,
-    work: Path | str,
+    work: Path | str | None,
     *,
     width: int | None = None,
     on_error: str = "stop",
@@ -68,7 +93,7 @@ def stage(
     progress: AmountProgress | None = None,
     literals: bool = False,
 ) -> Staged:
-    """Read splits into files in ``work``, a directory that all workers share.
+    """Read splits into files in ``work``, a directory that all workers share; without it this process holds the rows.
 
     ``width`` is the largest arity, by default that of the splits. With ``on_error="stop"`` bad rows
     are an error that lists them; with ``"skip"`` they are counted and the first 1,000 returned. ``progress`` is called
@@ -76,7 +101,7 @@ def stage(
     """
     width = widest(splits, options) if width is None else width
     tasks = pack(list(map(_absolute, splits)), wanted=runner.parallelism)
-    task = _ReadTask(options, work_directory(work), width, salt, literals)
+    task = _ReadTask(options, None if work is None else work_directory(work), width, salt, literals)
     return replace(read_tasks(runner, task, tasks, splits, on_error, progress), width=width)
 
 
@@ -110,6 +135,8 @@ def read_tasks(
         bad=tuple(bad[:MOST_LISTED]),
         bad_count=count,
         kinds=merged_kinds(part.kinds for part in parts),
+        held_facts=tuple(table for part in parts for table in part.held_facts),
+        held_terms=tuple(table for part in parts for table in part.held_terms),
     )
 
 
@@ -171,7 +198,7 @@ class _ReadTask:
     """Reads some splits and writes their facts into a directory."""
 
     options: ReadOptions
-    work: Path
+    work: Path | None
     width: int
     salt: int
     literals: bool
@@ -180,7 +207,16 @@ class _ReadTask:
         spill = Spill(self.work, self.width, self.salt, literals=self.literals)
         read = read_into(spill, self.options, splits)
         spill.flush()
-        return replace(read, fact_files=tuple(spill.fact_files), term_files=tuple(spill.term_files), kinds=spill.kinds)
+        files, held = (spill.fact_files, spill.term_files), (spill.held_facts, spill.held_terms)
+        return replace(read, kinds=spill.kinds, **staged_as(files, held))
+
+
+def staged_as(
+    files: tuple[Iterable[str], Iterable[str]], held: tuple[Iterable[pa.Table], Iterable[pa.Table]]
+) -> dict[str, Any]:
+    """The entries of :class:`Staged` for files of facts and of terms, and for tables of facts and of terms."""
+    names = "fact_files", "term_files", "held_facts", "held_terms"
+    return dict(zip(names, map(tuple, (*files, *held)), strict=True))
 
 
 def _absolute(split: Split) -> Split:

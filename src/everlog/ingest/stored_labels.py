@@ -21,7 +21,7 @@ from everlog.engine.hashing import hash_texts
 from everlog.ingest.blanks import PREFIX, unknown_blanks
 from everlog.ingest.dictionary import new_terms
 from everlog.ingest.rdf import blank_prefix
-from everlog.ingest.spill import write_parquet
+from everlog.ingest.spill import Rows, rows_in, write_parquet
 from everlog.ingest.split import Split
 from everlog.ingest.stage import MOST_LISTED, Staged
 from everlog.ingest.tasks import Runner, work_directory
@@ -51,10 +51,10 @@ def with_stored_labels(
     """
     if all(part.source.predicate is not None for part in parts):
         return staged
-    if not any(runner.run(_has_blanks, staged.term_files)):
+    if not any(runner.run(_has_blanks, staged.terms)):
         return staged
     directory = work_directory(work)
-    strange = new_terms(runner, staged.term_files, existing, work, salt=salt)
+    strange = new_terms(runner, staged.terms, existing, work, salt=salt)
     found = runner.run(_WriteLabels(directory, salt), strange.files)
     files = tuple(file for file in found if file is not None)
     if not files:
@@ -63,12 +63,13 @@ def with_stored_labels(
     if missing.count and on_error == "stop":
         paths = {blank_prefix(part.source.name): part.shown for part in parts}
         raise unknown_blanks(_written(files, missing.files), paths, missing.count)
-    return replace(staged, fact_files=tuple(runner.run(_Replace(files, directory), staged.fact_files)))
+    facts = tuple(runner.run(_Replace(files, directory), staged.facts))
+    return replace(staged, fact_files=facts, held_facts=())
 
 
-def _has_blanks(file: str) -> bool:
-    """Whether there are blank nodes in a file of terms."""
-    return bool(pq.read_table(file, filters=_IS_BLANK, columns=["id"], memory_map=True).num_rows)
+def _has_blanks(terms: Rows) -> bool:
+    """Whether there are blank nodes among terms."""
+    return bool(rows_in(terms, ["id"], _IS_BLANK).num_rows)
 
 
 def _written(files: Sequence[str], missing: Sequence[str]) -> list[str]:
@@ -97,13 +98,13 @@ class _WriteLabels:
 
 @dataclass(frozen=True)
 class _Replace:
-    """Writes a file of facts again, with the nodes that labels stand for."""
+    """Writes facts into a file, with the nodes that labels stand for."""
 
     labels: tuple[str, ...]
     work: Path
 
-    def __call__(self, file: str) -> str:
-        facts = pq.read_table(file, memory_map=True)
+    def __call__(self, rows: Rows) -> str:
+        facts = rows_in(rows)
         known = pa.concat_tables(pq.read_table(path, columns=["of", "id"]) for path in self.labels).sort_by("of")
         old, new = (known.column(name).to_numpy() for name in ("of", "id"))
         for place, name in enumerate(facts.column_names):

@@ -127,9 +127,10 @@ class AskedFiles(AskedFacts):
         return StagedChange(delete, insert, tuple(parts[0]))
 
     def _read_ids(self, parts: Sequence[Split], predicates: Iterable[Predicate], **how: Any) -> Staged:
-        """Read the facts of splits into files."""
+        """Read the facts of splits as ids; Spark writes them into files, this process holds them."""
         if not parts:
             return Staged(MIN_WIDTH)
         runner = self.executors.started() if self._needs_spark else self.executors.runner
         width = max([widest(parts, self.options), *(p.arity for p in predicates)])
-        return stage(runner, parts, self.options, self.work, width=width, on_error=self.job.on_error, **how)
+        work = self.work if self.executors.spark is not None else None
+        return stage(runner, parts, self.options, work, width=width, on_error=self.job.on_error, **how)

@@ -31,16 +31,15 @@ class LookUpBackend(StoredBackend):
             raise TooMuchError("not by look-ups: the classes of equal terms depend on all facts")
 
     def _change_facts(self, change: StagedChange) -> WrittenChange:
-        self.require_possible(change.rows)
         version, options = self.version, self.version.options
         asked = version.with_labels(change, self.executors.runner)
         task = LookUpTask(
             version.path,
             version.info.version,
             version.program,
-            asked.delete.fact_files,
-            asked.insert.fact_files,
-            asked.terms,
+            asked.delete.facts,
+            asked.insert.facts,
+            (*asked.delete.terms, *asked.insert.terms),
             version.directory,
             self.most(),
             options,

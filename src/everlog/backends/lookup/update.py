@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from everlog.analysis.predicates import refuse_two_arities
 from everlog.analysis.stratify import StratifiedProgram
@@ -30,7 +29,7 @@ from everlog.engine.lazy import is_lazy
 from everlog.engine.multiset import Counts
 from everlog.engine.relation import Relation
 from everlog.ingest.room import own_share
-from everlog.ingest.spill import distinct
+from everlog.ingest.spill import Rows, distinct, rows_in
 from everlog.lang.syntax import Predicate, constants_of
 from everlog.reasoning.seen_change import SeenChange
 from everlog.store import Store
@@ -65,7 +64,7 @@ class WorkingLookUps:
 class LookUpTask:
     """Repairs a version of a store, reading only the facts that it looks up there.
 
-    ``delete``, ``insert`` and ``terms`` are files of facts and of all their terms. The task gives up if it would read
+    ``delete``, ``insert`` and ``terms`` are facts and all their terms. The task gives up if it would read
     more than ``options.look_up_rows`` rows of the store, or hold more than ``facts`` facts; where it has less memory
     than usual, the second limit is lower.
     """
@@ -73,9 +72,9 @@ class LookUpTask:
     store: str
     version: int
     program: StratifiedProgram
-    delete: tuple[str, ...]
-    insert: tuple[str, ...]
-    terms: tuple[str, ...]
+    delete: tuple[Rows, ...]
+    insert: tuple[Rows, ...]
+    terms: tuple[Rows, ...]
     work: str
     facts: int
     options: ChangeOptions
@@ -113,9 +112,9 @@ def look_up(task: LookUpTask) -> WrittenChange | GivenUp:
     return task.run()
 
 
-def _table(files: Sequence[str]) -> pa.Table | None:
-    """The different facts of staged files."""
-    return distinct(pa.concat_tables(pq.read_table(file, memory_map=True) for file in files)) if files else None
+def _table(staged: Sequence[Rows]) -> pa.Table | None:
+    """The different facts among staged ones."""
+    return distinct(pa.concat_tables(map(rows_in, staged))) if staged else None
 
 
 def _numbers(facts: pa.Table | None) -> set[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from everlog.analysis.given import KINDS, GivenFacts
 from everlog.analysis.stratify import StratifiedProgram
@@ -43,6 +43,7 @@ log = logging.getLogger(__name__)
 class SparkBackend(StoredBackend):
     """Distributes a change of a version over executors."""
 
+    needs_spark: ClassVar[bool] = True
     profile: Profile | None = None
 
     def require_possible(self, rows: int) -> None:
