@@ -14,12 +14,12 @@ Pair = tuple[float | None, float | None]
 DIFFER = 2.0
 """The factor above which a difference is explained."""
 
-UNEXPLAINED = "not explained yet"
+UNEXPLAINED = "Not explained yet."
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One row: an input with its figures by column. ``source`` is the paper's table if it is another one."""
+    """One row: an input with its figures by column."""
 
     name: str
     pairs: Mapping[str, Pair]
@@ -58,7 +58,7 @@ class PaperTable:
             [
                 row.name,
                 *(self._cell(row.pairs.get(column, (None, None))) for column in columns),
-                "; ".join(why[row.name]),
+                " ".join(why[row.name]),
             ]
             for row in rows
         ]

@@ -26,9 +26,9 @@ SAVED = ROOT / "build" / "bench-papers"
 
 EXTRAS = ("sweep", "growth")
 QUICK = ("LUBM-LE-1", *EXTRAS)
-LIMITS = {"samples": 30, "fewest": 5, "seconds": 10.0, "slow": 4.0, "cut_off": 30.0}
+LIMITS = {"samples": 30, "fewest": 30, "seconds": 10.0, "slow": 4.0, "cut_off": 30.0}
 QUICK_LIMITS = {"samples": 1, "fewest": 1, "seconds": 0.1, "slow": 1.5, "cut_off": 2.0}
-LONGEST, TIMEOUT = 120.0, 1_200.0
+LONGEST, TIMEOUT = 120.0, 3_600.0
 """Maximum seconds of materialising, and of a measured process."""
 
 SEARCH = {"steps": 10, "seconds": 60.0, "sizes": 8}
@@ -79,7 +79,7 @@ def _dataset(dataset: Dataset, quick: bool) -> dict[str, Any]:
         made = [
             {"modules": modules, "maintain": maintain}
             for modules in (False, True)
-            for maintain in (BOOKKEEPING[:2] if quick else BOOKKEEPING)
+            for maintain in (BOOKKEEPING[1:2] if quick else BOOKKEEPING)
         ]
         variants = [("levels", False), ("levels", True), ("single", False)]
         samplings = ["uniform", "walk"] if dataset.name in WALKED else ["uniform"]
