@@ -44,7 +44,8 @@ class PaperTable:
         for row in self.measured:
             for column, pair in row.pairs.items():
                 if differs(pair):
-                    yield row.name, column, explanation(self.key, row.name, column)
+                    theirs, ours = pair
+                    yield row.name, column, explanation(self.key, row.name, column, more=(ours or 0) > (theirs or 0))
 
     def text(self) -> str:
         rows = self.measured

@@ -87,8 +87,8 @@ DATASETS = {
                    f"{PROGRAMS}/DBpedia_L.rls"),
         _clustered("RO", "Relations", _relations, RO),
         _rewritten("ChEMBL-R", 5_000),
-        _rewritten("UOBM-R", 2_000),
-        _rewritten("UniProt-R", 2_000),
+        _rewritten("UOBM-R", 1_000),
+        _rewritten("UniProt-R", 1_000),
         _rewritten("Reactome-R", 1_000),
     )
 }  # fmt: skip

@@ -27,8 +27,11 @@ def row(table: str, name: str) -> dict[str, float]:
     return {column: figure for column, figure in found.items() if figure is not None}
 
 
-def explanation(table: str, name: str, column: str) -> str | None:
-    """Why our ratio differs from the paper's: the text for the input and the column, or for one of them, or for the
-    whole table."""
-    keys = (f"{table}/{name}/{column}", f"{table}/{name}", f"{table}/*/{column}", table)
+def explanation(table: str, name: str, column: str, more: bool) -> str | None:
+    """Why our figure is more or less than the paper's: the text for an input and a column, or for one of them.
+
+    ``/more`` or ``/less`` at the end of a key restricts it to one of the directions."""
+    side = "more" if more else "less"
+    cells = (f"{table}/{name}/{column}", f"{table}/*/{column}", f"{table}/{name}")
+    keys = (key for cell in cells for key in (f"{cell}/{side}", cell))
     return next((EXPLANATIONS[key] for key in keys if key in EXPLANATIONS), None)

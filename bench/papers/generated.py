@@ -85,9 +85,9 @@ def layered_rules(levels: Levels, seed: int) -> str:
 
 
 def layered_facts(nodes: int) -> Facts:
-    """Explicit facts for :func:`layered_rules`: sparse random relations, and a fiftieth of the nodes in each class."""
+    """Explicit facts for :func:`layered_rules`: two edges a node in each relation, a fiftieth of the nodes in a class."""
     random = np.random.default_rng(12)
-    facts: Facts = {f"r{k}": random_graph(nodes, nodes // 2, seed=20 + k) for k in range(RELATIONS)}
+    facts: Facts = {f"r{k}": random_graph(nodes, 2 * nodes, seed=20 + k) for k in range(RELATIONS)}
     for name in (*(f"c0_{number}" for number in range(RELATIONS)), "c1_0"):
         facts[name] = distinct(random.choice(nodes, max(1, nodes // 50), replace=False)[:, None])
     return facts

@@ -123,9 +123,10 @@ def test_a_difference_without_a_reason_is_seen() -> None:
 def test_explanations_are_about_tables_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {key.split("/")[0] for key in EXPLANATIONS} <= set(FIGURES)
     monkeypatch.setitem(EXPLANATIONS, "thesis-4.2/x", "of the input")
-    monkeypatch.setitem(EXPLANATIONS, "thesis-4.2/*/c", "of the column")
-    assert explanation("thesis-4.2", "x", "c") == "of the input"
-    assert explanation("thesis-4.2", "y", "c") == "of the column"
+    monkeypatch.setitem(EXPLANATIONS, "thesis-4.2/*/c/more", "of the column")
+    assert explanation("thesis-4.2", "x", "d", more=True) == "of the input"
+    assert explanation("thesis-4.2", "y", "c", more=True) == "of the column"
+    assert explanation("thesis-4.2", "y", "c", more=False) is None
 
 
 @pytest.mark.parametrize("name", ["ChEMBL-R", "UOBM-R"])
