@@ -85,7 +85,7 @@ def layered_rules(levels: Levels, seed: int) -> str:
 
 
 def layered_facts(nodes: int) -> Facts:
-    """Explicit facts for :func:`layered_rules`: two edges a node in each relation, a fiftieth of the nodes in a class."""
+    """Explicit facts for :func:`layered_rules`: two edges a node in each relation, one node of fifty in each class."""
     random = np.random.default_rng(12)
     facts: Facts = {f"r{k}": random_graph(nodes, 2 * nodes, seed=20 + k) for k in range(RELATIONS)}
     for name in (*(f"c0_{number}" for number in range(RELATIONS)), "c1_0"):
