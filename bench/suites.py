@@ -52,6 +52,7 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
     "runs": {"type": int, "help": "maximum number of runs of each system"},
     "systems": {"type": lambda names: names.split(","), "help": "only these systems, with commas between them"},
     "limit": {"type": float, "help": "minimum number of seconds before an obvious loop is stopped"},
+    "resume": {"action": "store_true", "help": "take what an interrupted run has measured"},
     "merge": {"action": "store_true", "help": "keep the other parts of the last results"},
 }
 
@@ -133,6 +134,7 @@ SUITES = {
         Suite("general", "General rules and the peers", "bench.general"),
         Suite("maintenance", "Updates", "bench.maintenance.experiments"),
         Suite("modules", "Modules and compact relations", "bench.modules.experiments"),
+        Suite("papers", "The papers' programs and data", "bench.papers.experiments"),
         Suite("rdf", "RDF and OWL", "bench.rdf.experiments"),
         Suite("ingest", "Ingest", "bench.ingest", ("--runs", "1")),
         Suite("explain", "Explanations", "bench.explain"),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from bench.papers.figures import FIGURES, row
+
 # Journal paper. A score is an algorithm's time divided by the best time; each pair is (average, median) over 24 inputs.
 DELETING = {"counting": (258.92, 61.22), "dred": (20.49, 2.29), "fbf": (2.70, 1.00)}
 DELETING_DERIVATIONS = {"counting": (1.00, 1.00), "dred": (2524.32, 5.48), "fbf": (283.67, 2.38)}
@@ -21,47 +25,26 @@ LARGE_DELETING = {
 }
 LARGE_ADDING = {"counting": (1.85, 1.76), "dred": (1.01, 1.00), "fbf": (1.01, 1.00)}
 
-BREAKDOWN = {
-    "ChEMBL-R": ((96.8, 5.98e3), (56.62e6, 3.47e3, 56.62e6), (14.39e6, 5.84e3, 5.88e3)),
-    "Claros-LE": ((111.2, 2.22e6), (3.51e9, 52.19e3, 3.51e9), (1.85e9, 131.8e6, 2.22e6)),
-    "DBpedia-L": ((11.0, 834.27), (213.0, 18.73, 1.04e3), (115.1, 348.93, 823.27)),
-}
+
+def _breakdown(name: str) -> tuple[tuple[float, ...], ...]:
+    figures = tuple(row("journal-4", f"{name} Y").values())
+    return figures[:2], figures[2:5], figures[5:]
+
+
+BREAKDOWN = {name: _breakdown(name) for name in ("ChEMBL-R", "Claros-LE", "DBpedia-L")}
 """Stratified derivations: (added, deleted) of Counting, (forward, backward, delete) of DRed and of FBF."""
 
-UNIFORM_OVER_WALK = {"counting": 26.31 / 26.06, "dred": 1810 / 4.18, "fbf": 472.54 / 4.64}
-"""Claros-LE, where uniform samples hit cliques: times of table 3 divided by those of table 5."""
+_UNIFORM, _WALK = (row(table, "Claros-LE Y") for table in ("journal-3", "journal-5"))
+UNIFORM_OVER_WALK = {name: _UNIFORM[f"{name} s"] / _WALK[f"{name} s"] for name in ("counting", "dred", "fbf")}
+"""Claros-LE, where uniform samples hit cliques."""
 
 # Thesis, seconds.
-SMALL = {
-    "UOBM-U": (179.24, 1185.87, 1.18, 31.96),
-    "UOBM-R": (0.29, 0.56, 0.26, 0.24),
-    "Reactome-U": (0.06, 1.03, 0.05, 1.00),
-    "Reactome-R": (26.57, 62.46, 0.89, 0.90),
-    "Uniprot-R": (4.31, 8.71, 4.13, 4.36),
-    "ChemBL-R": (7.91, 12.22, 1.27, 1.26),
-    "Claros-LE": (1143.55, 1741.66, 560.61, 653.04),
-}
-LARGE = {
-    "UOBM-U": (1540, 3660, 1640, 3110),
-    "UOBM-R": (3280, 5750, 2760, 2870),
-    "Reactome-U": (30.7, 6320, 39.16, 6330),
-    "Reactome-R": (1070, 1780, 920, 930),
-    "Uniprot-R": (1570, 3470, 1920, 2860),
-    "ChemBL-R": (4740, 7220, 3250, 4180),
-    "Claros-LE": (5010, 17810, 3490, 16740),
-}
+SMALL = {name: tuple(figures) for name, figures in FIGURES["thesis-4.2"]["rows"].items()}
+LARGE = {name: tuple(figures[1:]) for name, figures in FIGURES["thesis-4.3"]["rows"].items()}
 COLUMNS = ("dredc", "dred", "bfc", "fbf")
 """The columns of SMALL and LARGE."""
 
-COUNTERS = {
-    "UOBM-U": (1560, 1600, 1610),
-    "UOBM-R": (4140, 4160, 4190),
-    "Reactome-U": (30.90, 31.23, 31.32),
-    "Reactome-R": (910, 910, 920),
-    "Uniprot-R": (1980, 1990, 2000),
-    "ChemBL-R": (2560, 2570, 2590),
-    "Claros-LE": (3360, 3490, 3600),
-}
+COUNTERS = {name: tuple(figures) for name, figures in FIGURES["thesis-4.4"]["rows"].items()}
 
 # Modular paper: (seconds with modules, seconds without). The thesis has these tables for another machine.
 MODULAR = {"Claros-LE": (733.55, 3593.32), "LUBM-LE": (291.90, 1100.22), "DBpedia-SKOS": (103.23, 3623.37),
@@ -73,23 +56,21 @@ MODULAR_UPDATES = {
     "DAG-R": ((64.92, 3005.11), (14.56, 116.78), (62.48, 4316.71)),
 }
 
+
+def _forms(figures: Sequence[float | None]) -> tuple[tuple[float, float] | None, ...]:
+    pairs = zip(figures[::2], figures[1::2], strict=True)
+    return tuple(None if seconds is None or held is None else (seconds, held) for seconds, held in pairs)
+
+
 # Storage paper: standard rules, modules with plain storage, modules with compact storage.
-CATEGORIES = {"29.1 M facts": ((2845.08, 1251.77), (28.24, 1320.64), (8.44, 248.01)),
-              "1.9 G facts": (None, (3295.25, 82348.18), (443.80, 2304.00))}  # fmt: skip
+CATEGORIES = {
+    "29.1 M facts": _forms(FIGURES["storage-1"]["rows"]["materialise"]),
+    "1.9 G facts": _forms(FIGURES["storage-1"]["rows"]["large: materialise"]),
+}
 """DBpedia's categories: (seconds, megabytes held)."""
 
-SCHEMES = {
-    "DB25%": ((33.42, 2.2), (33.88, 2.7), (31.39, 3.1)),
-    "DB50%": ((12879.90, 25.4), (984.86, 26.4), (479.35, 7.7)),
-    "DAG-R": ((3973.21, 0.9), (36.04, 1.0), (26.45, 0.9)),
-    "Relations": ((14277.00, 9.3), (2046.36, 9.4), (6905.72, 4.1)),
-}
-"""(seconds, gigabytes held)."""
+SCHEMES = {name: _forms(FIGURES["storage-2"]["rows"][name][2:]) for name in ("25%", "50%", "DAG-R", "Relations")}
+"""(seconds, gigabytes held); DBpedia by the share of its facts."""
 
-QUERIES = {
-    "closure": (8.38, 27.70, 0.03, 0.03, 0.03, 0.03, 15.00, 0.10, 0.13, 0.03, 0.03),
-    "closure compact": (22.43, 20.64, 0.03, 0.03, 0.03, 0.03, 42.15, 0.24, 0.35, 0.03, 0.03),
-    "union": (25.50, 77.00, 0.28, 0.42, 0.03, 0.03, 36.00, 0.10, 0.15, 0.03, 0.03),
-    "union compact": (338.90, 393.00, 0.61, 0.89, 0.03, 0.03, 416.23, 1.97, 2.93, 0.03, 0.03),
-}
+QUERIES = {name: tuple(figures) for name, figures in FIGURES["storage-3"]["rows"].items()}
 """Seconds of Q0 to Q10, with plain and with compact storage."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from bench.evidence import plots, theory
 from bench.evidence.tables import TABLES
 from bench.measure import RESULTS
+from bench.papers.report import papers_text
 from bench.progress import shown
 from bench.report import Results, about, now, table
 from bench.suites import SUITES, SuiteRun
@@ -29,7 +30,10 @@ def write(ran: Mapping[str, SuiteRun], *, results: Path = RESULTS, quick: bool =
         *_pictures(by_suite, results),
     ]
     parts += ["## Promises", _targets(by_suite), "## Where we lose", _losses(by_suite)]
-    parts += ["## The papers' tables", TABLES_SAY]
+    if by_suite["papers"]:
+        parts += ["## The papers' tables on their programs and data", f"`{SUITES['papers'].command}`"]
+        parts.append(papers_text(by_suite["papers"]))
+    parts += ["## The papers' tables on other data", TABLES_SAY]
     for each in TABLES.values():
         parts += [f"### {each.name}: {each.title}", f"`python -m bench evidence {each.name}`"]
         parts.append(each.text(by_suite[each.suite]))
@@ -44,8 +48,8 @@ def write(ran: Mapping[str, SuiteRun], *, results: Path = RESULTS, quick: bool =
 
 
 TABLES_SAY = (
-    "Their data sets and machines are not here, so seconds are not comparable; ratios within a table are. Lines that "
-    "start with `paper:` are theirs, the others ours, on instances of the same kind that can exist here."
+    "Larger and other instances of the same kind as the papers'. Lines that start with `paper:` are theirs, the others "
+    "ours: ratios within a table are comparable, seconds are not."
 )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from bench.maintenance.samples import Sampler
 from bench.maintenance.setting import ALGORITHMS, REMATERIALISE, REMATERIALISE_COUNTED, Setting, UpdateRun
-from bench.maintenance.workloads import WORKLOADS
+from bench.maintenance.workloads import WORKLOADS, Facts
 
 SEARCHED = tuple(algorithm for algorithm in ALGORITHMS if algorithm != "auto")
 TOLERANCE = 0.025
@@ -23,10 +23,8 @@ TOLERANCE = 0.025
 class Search:
     """The search on one workload; all algorithms use its samples and its times of rematerialising."""
 
-    def __init__(self, workload: str, size: int) -> None:
-        chosen = WORKLOADS[workload]
-        facts = chosen.facts(size)
-        self.setting, self.sampler = Setting(chosen.rules, facts, "levels"), Sampler(facts)
+    def __init__(self, setting: Setting, facts: Facts) -> None:
+        self.setting, self.sampler = setting, Sampler(facts)
         self._rematerialised: dict[int, UpdateRun] = {}
 
     def deleted(self, column: str, count: int, limit: float | None = None) -> UpdateRun:
@@ -67,7 +65,14 @@ class Search:
 
 def break_even(workload: str, size: int, steps: int, seconds: float) -> dict[str, Any]:
     """The break-even points of a workload, and all algorithms at the larger point of dredc and bfc."""
-    search = Search(workload, size)
+    chosen = WORKLOADS[workload]
+    facts = chosen.facts(size)
+    search = Search(Setting(chosen.rules, facts, "levels"), facts)
+    return {"workload": workload, **compared(search, steps, seconds)}
+
+
+def compared(search: Search, steps: int, seconds: float) -> dict[str, Any]:
+    """The break-even points of one setting, and all algorithms at the larger point of dredc and bfc."""
     points, began = {}, perf_counter()
     for number, algorithm in enumerate(SEARCHED, 1):
         search.deleted(algorithm, 1)
@@ -80,7 +85,6 @@ def break_even(workload: str, size: int, steps: int, seconds: float) -> dict[str
     results = {**runs, REMATERIALISE: full}
     added = {column: search.added(column, largest, run, limit) for column, run in runs.items() if column in SEARCHED}
     return {
-        "workload": workload,
         "explicit": search.sampler.size,
         "facts": search.setting.bare.facts.count,
         "points": points,

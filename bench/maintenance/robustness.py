@@ -7,8 +7,9 @@ algorithm that exceeds the time limit is stopped and not run again.
 from __future__ import annotations
 
 import gc
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from statistics import median
+from statistics import mean, median, stdev
 from typing import Any
 
 from bench.maintenance.samples import Sampler, Sampling
@@ -45,7 +46,26 @@ class Measured:
             self.figures = self.all_figures[ranked[len(ranked) // 2]]
         record = asdict(self)
         del record["all_figures"]
-        return {**record, "median": median(self.seconds) if self.seconds else None}
+        counted = [figures.get("instances", {}) for figures in self.all_figures]
+        return {
+            **record,
+            "median": median(self.seconds) if self.seconds else None,
+            "mean": interval(self.seconds) if self.seconds else None,
+            "instances": {phase: interval([each.get(phase, 0) for each in counted]) for phase in _phases(counted)},
+        }
+
+
+def _phases(counted: Sequence[Mapping[str, int]]) -> list[str]:
+    return list(dict.fromkeys(phase for each in counted for phase in each))
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """The mean, and half the width of its 95% confidence interval (journal paper, equations 164 and 165).
+
+    >>> interval([3.0]), interval([1, 2, 3])[0]
+    ((3.0, 0.0), 2)
+    """
+    return mean(values), 1.96 * stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
 
 
 @dataclass(frozen=True)
@@ -71,7 +91,7 @@ def robustness(workload: str, size: int, stratification: Kind, **limits: Any) ->
     changed = changed_facts(sampler.size)
     records = []
     for sampling in SAMPLINGS:
-        records += _sampled(setting, sampler, sampling, changed, sample_limits)
+        records += sampled(setting, sampler, sampling, changed, sample_limits)
     return {
         "workload": workload,
         "stratification": stratification,
@@ -87,7 +107,7 @@ def robustness(workload: str, size: int, stratification: Kind, **limits: Any) ->
     }
 
 
-def _sampled(
+def sampled(
     setting: Setting, sampler: Sampler, sampling: Sampling, changed: int, sample_limits: SampleLimits
 ) -> list[dict[str, Any]]:
     """Measure all algorithms on samples of one kind. The first sample is not measured: it builds the sort orders that

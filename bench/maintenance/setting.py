@@ -14,7 +14,7 @@ import numpy as np
 
 from bench.maintenance.workloads import Facts
 from everlog.analysis.check import check
-from everlog.analysis.stratify import Kind, stratify
+from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
@@ -22,9 +22,10 @@ from everlog.engine.plan import BY_COST, GIVEN_FIRST
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
-from everlog.lang.syntax import Predicate
+from everlog.lang.syntax import Constant, Predicate
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation, nonrecursive_counts, recursive_counts, with_trace
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.names import Algorithm
 from everlog.reasoning.strata import close_strata
 from everlog.reasoning.update import update
@@ -79,12 +80,25 @@ class UpdateRun:
         return {"instances": stats.instances, **{name: getattr(stats, name) for name in kept}}
 
 
-class Setting:
-    """A program with its materialisation in the three forms that algorithms start from: bare, counted and traced."""
+def numbered_constants(program: StratifiedProgram, first: int) -> dict[str, int]:
+    """The constants of the rules, numbered from ``first``."""
+    atoms = (atom for rule in program.program.rules for atom in (rule.head, *rule.body))
+    texts = {term.text for atom in atoms for term in atom.terms if isinstance(term, Constant)}
+    return {text: first + number for number, text in enumerate(sorted(texts))}
 
-    def __init__(self, rules: str, facts: Facts, stratification: Kind, heads_first: bool = False) -> None:
-        self.program = stratify(check(parse_program(rules)), stratification)
-        self.universe = 1 + max(int(rows.max()) for rows in facts.values())
+
+class Setting:
+    """A program, with modules if wanted, and its materialisation in the three forms that algorithms start from: bare,
+    counted and traced. Constants of the rules are numbered after the terms of the facts."""
+
+    def __init__(
+        self, rules: str, facts: Facts, stratification: Kind, heads_first: bool = False, modules: bool = False
+    ) -> None:
+        plain = stratify(check(parse_program(rules)), stratification)
+        self.program = with_modules(plain) if modules else plain
+        terms = 1 + max(int(rows.max()) for rows in facts.values() if len(rows))
+        self.constants = numbered_constants(plain, terms)
+        self.universe = terms + len(self.constants)
         self.heads_first = heads_first
         self.seconds: dict[str, float] = {}
         explicit = self.encoded(facts)
@@ -103,11 +117,13 @@ class Setting:
         self.seconds["trace"] = time.perf_counter() - began
 
     def encoded(self, facts: Facts) -> FactSet:
-        return relations_of(facts, self.universe)
+        """The facts as relations of the engine; explicit facts of a module's predicate have a hidden predicate."""
+        return relations_of(facts, self.universe).renamed(self.program.external)
 
     def engine(self, limit: float | None = None) -> Engine:
         """An engine that stops with an error after ``limit`` seconds."""
-        return Engine(self.universe, {}, limits=limits_of(limit), leads=GIVEN_FIRST if self.heads_first else BY_COST)
+        leads = GIVEN_FIRST if self.heads_first else BY_COST
+        return Engine(self.universe, self.constants, limits=limits_of(limit), leads=leads)
 
     def state(self, column: str) -> Materialisation:
         return self.traced if column == "counting" else self.counted if column in COUNTED else self.bare

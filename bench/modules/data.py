@@ -42,12 +42,12 @@ def read_rdf(path: str, predicates: Mapping[str, Sequence[str]]) -> Facts:
 
 
 def numbered(tables: Mapping[str, Any]) -> Facts:
-    """Pairs of terms as pairs of numbers; a term has one number in all tables.
+    """Terms as numbers, in tables of one or two columns; a term has one number in all tables.
 
     >>> numbered({"e": pa.table({"x": ["b", "a"], "y": ["a", "a"]})})["e"].tolist()
     [[0, 1], [1, 1]]
     """
-    columns = [table[column].combine_chunks() for table in tables.values() for column in ("x", "y")]
+    columns = [column.combine_chunks() for table in tables.values() for column in table.columns]
     ids = pa.chunked_array(columns).combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
     parts = iter(np.split(ids, np.cumsum([len(column) for column in columns])[:-1]))
-    return {name: distinct(np.stack([next(parts), next(parts)], axis=1)) for name in tables}
+    return {name: distinct(np.stack([next(parts) for _ in table.columns], axis=1)) for name, table in tables.items()}

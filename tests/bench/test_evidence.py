@@ -11,6 +11,7 @@ from bench.__main__ import main
 from bench.evidence import report, theory
 from bench.evidence.tables import TABLES, PaperTable
 from bench.evidence.update_tables import INCOMPLETE, scores
+from bench.progress import shown
 from bench.suites import SUITES, Suite, SuiteRun
 
 
@@ -66,9 +67,9 @@ def test_a_benchmark_that_fails_loses_nothing_of_the_others(
 def test_the_report_says_how_long_a_whole_run_took(tmp_path: Path) -> None:
     ran = {name: SuiteRun(61.0, 0, True) for name in SUITES}
     text = report.write(ran, results=tmp_path).read_text()
-    assert f"`make bench` measured all of it in {61 * len(SUITES) // 60}:09 minutes." in text
+    assert f"`make bench` measured all of it in {shown(61 * len(SUITES))} minutes." in text
     assert "nothing was written" not in text
     assert not any(each.failed for each in ran.values())
     assert SuiteRun(1.0, 0, False).failed
     again = report.write({}, results=tmp_path).read_text()
-    assert f"in {61 * len(SUITES) // 60}:09 minutes. Some parts were measured again since." in again
+    assert f"in {shown(61 * len(SUITES))} minutes. Some parts were measured again since." in again
