@@ -72,11 +72,15 @@ class SparkEvaluation(SparkAccounts, ABC):
         return FrameMatches(self, rules, framed(self.space, pos), framed(self.space, neg), changes, phase)
 
     def prove(
-        self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
+        self,
+        rules: RuleSet,
+        pos: AnyFactSet,
+        neg: AnyFactSet,
+        chained: Collection[Predicate] = (),
+        phase: str = "backward",
     ) -> FrameProofs:
-        """The instances of the rules that derive some of the given facts; they are found when their facts are asked."""
-        wanted, pos, neg = (framed(self.space, each) for each in (facts, pos, neg))
-        return FrameProofs(self, rules, wanted, pos, neg, phase)
+        """Rules backwards: the instances that derive facts that will be given."""
+        return FrameProofs(self, rules, framed(self.space, pos), framed(self.space, neg), frozenset(chained), phase)
 
     @abstractmethod
     def way(

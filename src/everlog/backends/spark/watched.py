@@ -6,14 +6,17 @@ predicate that they derive.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from everlog.backends.spark.engine import SparkEngine
 from everlog.backends.spark.factset import FrameSet
-from everlog.backends.spark.match import FrameMatches, FrameProofs
+from everlog.backends.spark.match import FrameMatches, FrameProofs, Instances
 from everlog.backends.spark.plans import StratumPlan
+from everlog.backends.spark.shapes import Alike
 from everlog.backends.spark.workspace import WEIGHT
 from everlog.engine.algebra import AnyChange, AnyFactSet, Observer, Way
 from everlog.engine.rules import RuleSet
@@ -28,6 +31,17 @@ if TYPE_CHECKING:
 
 MOST_PREDICATES = 50
 """Maximum number of derived predicates by which the instances of one job are counted; with more they are not."""
+
+
+@dataclass(frozen=True)
+class WatchedProofs(FrameProofs):
+    """Reports each pass over the rules."""
+
+    began: Callable[[], None]
+
+    def _groups(self, facts: AnyFactSet, pos: FrameSet) -> list[tuple[Alike, Instances]]:
+        self.began()
+        return super()._groups(facts, pos)
 
 
 class WatchedSparkEngine(SparkEngine):
@@ -51,10 +65,23 @@ class WatchedSparkEngine(SparkEngine):
         return super().match(rules, pos, neg, changed, phase)
 
     def prove(
-        self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
+        self,
+        rules: RuleSet,
+        pos: AnyFactSet,
+        neg: AnyFactSet,
+        chained: Collection[Predicate] = (),
+        phase: str = "backward",
     ) -> FrameProofs:
-        self._began(rules, phase)
-        return super().prove(rules, facts, pos, neg, phase)
+        proofs = super().prove(rules, pos, neg, chained, phase)
+        return WatchedProofs(
+            proofs.engine,
+            proofs.rules,
+            proofs.pos,
+            proofs.neg,
+            proofs.chained,
+            phase,
+            partial(self._began, rules, phase),
+        )
 
     def _began(self, rules: RuleSet, phase: str) -> None:
         self._heads = ()
