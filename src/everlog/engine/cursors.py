@@ -116,8 +116,8 @@ class Search:
         return self._facts(np.unique(self._children[begin : self._edges]))
 
     def unfinished(self, facts: FactSet, proved: FactSet, waiting: FactSet) -> FactSet:
-        """The facts that the given ones still need and that may have further instances, or are ``waiting``: their
-        instances were not searched yet.
+        """The facts to go on with: the newer half of the facts that the given ones still need and that may have further
+        instances, or are ``waiting``: their instances were not searched yet.
         """
         for _, numbers in self._numbered(proved - self._known_proved):
             self._proved[numbers] = True
@@ -137,7 +137,8 @@ class Search:
         for owner, cursors in self._cursors.items():
             mine = np.flatnonzero((owners == owner) & (rows >= 0))
             kept[mine] = cursors.is_open(rows[mine])
-        return self._facts(np.sort(needed[kept]))
+        unfinished = np.sort(needed[kept])
+        return self._facts(unfinished[len(unfinished) // 2 :])
 
     def quotas(self, cursors: Cursors, rows: Column) -> Column:
         """Maximum number of instances to find for each of some facts."""

@@ -276,8 +276,8 @@ class Proofs:
         support = self.pos - as_local(without)
         for predicate, relation in as_local(facts).items():
             for rule in self.rules.by_head.get(predicate, ()):
-                atoms = tuple(atom for atom in rule.positive if atom.predicate in self.chained)
-                self._run(rule, FactSet({predicate: relation}), support, atoms, collector)
+                if atoms := tuple(atom for atom in rule.positive if atom.predicate in self.chained):
+                    self._run(rule, FactSet({predicate: relation}), support, atoms, collector)
         return collector.facts()
 
     def unfinished(self, facts: AnyFactSet, proved: AnyFactSet, waiting: AnyFactSet) -> FactSet:

@@ -149,7 +149,7 @@ class PlannedRule:
         return rival if quick or GROUPING_FACTOR * _rows(plan, sizes, measure)[-1] >= scanned else plan
 
     def by_first_join(self, sizes: Sequence[int]) -> tuple[Plan, ...]:
-        """Plans that begin with the first atom, one for each atom that may come second. ``sizes`` are those of relations."""
+        """Plans that begin with the first atom, one for each atom that may come second. See :meth:`plan` for sizes."""
         return self._choices(0, sizes, True, Lead.PIVOT).plans
 
     def _choices(self, pivot: int | None, sizes: Sequence[int], keep_all: bool, lead: Lead) -> _Candidates:
