@@ -81,10 +81,9 @@ class UpdateRun:
 class Setting:
     """A program with its materialisation in the three forms that algorithms start from: bare, counted and traced."""
 
-    def __init__(self, rules: str, facts: Facts, stratification: Kind, heads_first: bool = False) -> None:
+    def __init__(self, rules: str, facts: Facts, stratification: Kind) -> None:
         self.program = stratify(check(parse_program(rules)), stratification)
         self.universe = 1 + max(int(rows.max()) for rows in facts.values())
-        self.heads_first = heads_first
         self.seconds: dict[str, float] = {}
         explicit = self.encoded(facts)
         began = time.perf_counter()
@@ -106,7 +105,7 @@ class Setting:
 
     def engine(self, limit: float | None = None) -> Engine:
         """An engine that stops with an error after ``limit`` seconds."""
-        return Engine(self.universe, {}, limits=limits_of(limit), given_first=self.heads_first)
+        return Engine(self.universe, {}, limits=limits_of(limit))
 
     def state(self, column: str) -> Materialisation:
         return self.traced if column == "counting" else self.counted if column in COUNTED else self.bare

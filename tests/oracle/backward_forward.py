@@ -1,8 +1,8 @@
 """CHECK and SATURATE of FBF as they are printed: one fact after the other, depth first (journal paper, Algorithm 5).
 
 Where rules meet facts is left to a :class:`Matching`, which also says in which order the instances of a fact come. So
-this can count what a search considers that has the order of an engine. With ``max_depth`` None branches are never aborted
-(that is B/F), with 0 always. The line numbers are the paper's.
+the instances can be counted that a search in the order of an engine considers. With ``max_depth`` None branches are
+never aborted (that is B/F), with 0 always. The line numbers are the paper's.
 """
 
 from __future__ import annotations

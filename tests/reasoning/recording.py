@@ -13,7 +13,7 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.algebra import AnyChange, AnyFactSet
 from everlog.engine.backward_plans import BackwardRules
 from everlog.engine.collect import Collector, FactCollector
-from everlog.engine.cursors import Cursors, Search
+from everlog.engine.cursors import Cursors, ProofSearch
 from everlog.engine.factset import FactSet, as_local
 from everlog.engine.keys import Column, Keys
 from everlog.engine.match import Change, Engine, Matches, Proofs, local_changes
@@ -124,7 +124,7 @@ class RecordedProofs(Proofs):
         return np.concatenate(found)
 
     @cached_property
-    def _search(self) -> Search | None:
+    def _search(self) -> ProofSearch | None:
         assert isinstance(self.engine, Recorder)
         if super()._search is None:
             return None
@@ -139,7 +139,7 @@ class RecordedProofs(Proofs):
         super()._run(rule, wanted, pos, heads, collector)
 
 
-class RecordedSearch(Search):
+class RecordedSearch(ProofSearch):
     def __init__(
         self,
         recorder: Recorder,

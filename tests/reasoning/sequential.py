@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from everlog.engine.algebra import AnyFactSet
-from everlog.engine.cursors import Cursors, Search
+from everlog.engine.cursors import Cursors, ProofSearch
 from everlog.engine.factset import NONE, FactSet, as_local
 from everlog.engine.keys import Column, layout_for
 from everlog.engine.match import Engine
@@ -23,7 +23,7 @@ Fact = tuple[Predicate, int]
 """A predicate and a key."""
 
 
-class OneByOne(Search):
+class OneByOne(ProofSearch):
     """Finds one instance of a fact at a time."""
 
     found = 0

@@ -40,7 +40,7 @@ class Terms(Protocol):
 
 
 @dataclass(frozen=True)
-class Sources:
+class BodyFacts:
     """The facts in which positive and negated atoms are matched."""
 
     positive: Callable[[Predicate], Relation]
@@ -59,7 +59,7 @@ def is_packed(predicate: Predicate, universe: int) -> bool:
     return layout_for(predicate.arity, universe).is_packed
 
 
-class Rows:
+class RunTables:
     """Collects tables of runs, and keeps the runs alive."""
 
     def __init__(self) -> None:
@@ -90,11 +90,11 @@ class Rows:
 class BackwardRules:
     """The rules of one head predicate as tables; rules that have no instances are left out."""
 
-    def __init__(self, predicate: Predicate, rules: Sequence[PlannedRule], sources: Sources, terms: Terms) -> None:
+    def __init__(self, predicate: Predicate, rules: Sequence[PlannedRule], sources: BodyFacts, terms: Terms) -> None:
         self.predicate = predicate
         self.rules: list[PlannedRule] = []
         self._sources, self._terms = sources, terms
-        self._rows = Rows()
+        self._rows = RunTables()
         self._layout = layout_for(predicate.arity, terms.universe)
         self._steps: list[list[int]] = []
         self._cells: list[list[Cell]] = []

@@ -69,7 +69,7 @@ class Cursors:
         return self.rule_at[rows] < len(self.rules)
 
 
-class Search:
+class ProofSearch:
     """The cursors of all facts that were searched, the numbers of facts, and the edges between them."""
 
     def __init__(

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from everlog.engine.algebra import AnyChange, AnyFactSet, Way
-from everlog.engine.backward_plans import BackwardRules, Sources, excluded, is_listed, is_packed
+from everlog.engine.backward_plans import BackwardRules, BodyFacts, excluded, is_listed, is_packed
 from everlog.engine.collect import Collector, CountCollector, EnoughError, FactCollector, ListCollector
-from everlog.engine.cursors import FACTS_AT_ONCE, Search
+from everlog.engine.cursors import FACTS_AT_ONCE, ProofSearch
 from everlog.engine.execute import Execution
 from everlog.engine.factset import NONE, FactSet, as_local
 from everlog.engine.kernels import witnesses
@@ -287,14 +287,14 @@ class Proofs:
         return as_local(waiting) - as_local(proved)
 
     @cached_property
-    def _search(self) -> Search | None:
+    def _search(self) -> ProofSearch | None:
         """The search with a cursor for each fact; None if kernels cannot read some relation of a chained rule."""
         heads = {p: rules for p, rules in self.rules.by_head.items() if p in self.chained}
         if not all(is_packed(p, self.engine.universe) for p in self.chained):
             return None
         if not all(self._is_listed(rule) for rules in heads.values() for rule in rules):
             return None
-        return Search(self.chained, self._backward_rules, self.engine.universe, self._note)
+        return ProofSearch(self.chained, self._backward_rules, self.engine.universe, self._note)
 
     def _is_listed(self, rule: PlannedRule) -> bool:
         """Whether kernels can read all relations of a rule."""
@@ -306,8 +306,8 @@ class Proofs:
         """The rules of a predicate for kernels, without those that read relations which kernels cannot read."""
         if predicate not in self._compiled:
             rules = [rule for rule in self.rules.by_head.get(predicate, ()) if self._is_listed(rule)]
-            sources = Sources(self.pos.relation, self.neg.relation, self.chained)
-            self._compiled[predicate] = BackwardRules(predicate, rules, sources, self.engine)
+            body_facts = BodyFacts(self.pos.relation, self.neg.relation, self.chained)
+            self._compiled[predicate] = BackwardRules(predicate, rules, body_facts, self.engine)
         return self._compiled[predicate]
 
     def _note(self, rule: PlannedRule, instances: int) -> None:

@@ -59,6 +59,8 @@ class BackwardChaining(Maintenance):
         """Checked facts whose instances were not looked for, since the search ended."""
         self.levels: list[AnyFactSet] = []
         """The checked facts by their distance from a fact in question, if chains have a maximum length."""
+        self.lower: AnyFactSet = self.alive.restricted(p for p in self.alive if p not in rules.predicates)
+        """The facts of the strata below."""
         self.proofs: AnyProofs = self.engine.prove(rules.recursive, self.alive, self.either, rules.predicates)
         deleted = self.overdelete(rules, partial(self.unproved, rules))  # l. 62; thesis l. 100
         self.statistics.overdeleted += deleted.count
@@ -127,7 +129,6 @@ class BackwardChaining(Maintenance):
         """Add to P the checked facts that follow from it; facts that follow and are not checked are delayed
         (SATURATE).
         """
-        lower = self.alive.restricted(p for p in self.alive if p not in rules.predicates)
 
         def checked(found: AnyFactSet) -> AnyFactSet:
             known = found & self.C
@@ -136,7 +137,7 @@ class BackwardChaining(Maintenance):
 
         def step(delta: AnyFactSet) -> AnyFactSet:
             self.P = self.P.extended(delta)  # l. 93
-            known = lower.extended(self.P)
+            known = self.lower.extended(self.P)
             return checked(self.engine.match(rules.recursive, known, self.either, [(delta, NONE)]).facts())  # l. 94
 
         fixpoint(checked(proved), step)

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from everlog.engine.kernels.memory import run_index, run_keys
-from everlog.engine.kernels.search import key_range
+from everlog.engine.kernels.search import key_range, lower_bound
 
 KIND, FIRST_RUN, LAST_RUN, FIRST_GRAVE, LAST_GRAVE, LEAD, BOUND, SPAN_BITS, ARITY, CHAINED = range(10)
 """Columns of ``steps``: the kind; rows of the table of runs, and of tombstones; the shift of the leading column; number
@@ -49,11 +49,28 @@ def _prefix(step, cells, values):
 
 
 @njit(cache=True, nogil=True)
+def _place_of(table, run, key, lead):
+    """The position of a key in a run, -1 if it is not there."""
+    keys, index = run_keys(table, run), run_index(table, run)
+    low, high = np.int64(0), np.int64(keys.shape[0])
+    if index.shape[0] > 0:
+        value = key >> lead
+        if value + 1 >= index.shape[0]:
+            return np.int64(-1)
+        low, high = np.int64(index[value]), np.int64(index[value + 1])
+    low = np.int64(lower_bound(keys, key, low, high))
+    return low if low < high and keys[low] == key else np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
 def _range(step, table, run, prefix):
     """The positions of the keys of a run that have a prefix."""
     keys = run_keys(table, run)
     if step[BOUND] == 0:
         return np.int64(0), np.int64(keys.shape[0])
+    if step[SPAN_BITS] == 0:
+        low = _place_of(table, run, prefix, step[LEAD])
+        return max(low, np.int64(0)), low + 1
     low, high = key_range(keys, run_index(table, run), prefix, np.int64(1) << step[SPAN_BITS], step[LEAD])
     return np.int64(low), np.int64(high)
 
@@ -83,11 +100,8 @@ def _is_absent(step, cells, table, values):
 def _holds(table, first, last, key, lead):
     """Whether a key is in some runs."""
     for run in range(first, last):
-        keys = run_keys(table, run)
-        if keys.shape[0] > 0:
-            low, high = key_range(keys, run_index(table, run), key, np.int64(1), lead)
-            if low < high:
-                return True
+        if _place_of(table, run, key, lead) >= 0:
+            return True
     return False
 
 
@@ -186,7 +200,9 @@ def _unifies(head, key, values):
 
 @njit(cache=True, nogil=True)
 def _chosen(plans, first, last, steps, cells, table, values):
-    """Of the plans ``first`` to ``last``, the one whose first join has the fewest matches for the values of a head."""
+    """Of the plans ``first`` to ``last``, the one whose first join has the fewest matches for the values of a head; -1
+    if one has none.
+    """
     best, least = first, np.int64(-1)
     if last - first == 1:
         return best
@@ -196,6 +212,8 @@ def _chosen(plans, first, last, steps, cells, table, values):
             s += 1
         if s < plans[p, 1]:
             found = _matches(steps[s], table, _prefix(steps[s], cells[s], values))
+            if found == 0:
+                return -1
             if least < 0 or found < least:
                 best, least = p, found
     return best
@@ -216,7 +234,9 @@ def first_instances(
             if not _unifies(heads[r], wanted[i], values):
                 continue
             p = _chosen(plans, rules[r, 0], rules[r, 1], steps, cells, table, values)
-            if _next(steps, cells, plans[p, 0], plans[p, 1], table, without, without_ranges, values, places, True):
+            if p >= 0 and _next(
+                steps, cells, plans[p, 0], plans[p, 1], table, without, without_ranges, values, places, True
+            ):
                 considered[r] += 1
                 found[i] = True
                 break
@@ -245,6 +265,9 @@ def next_instances(
                     rule_at[row] += 1
                     continue
                 plan_at[row] = _chosen(plans, rules[r, 0], rules[r, 1], steps, cells, table, values[row])
+                if plan_at[row] < 0:
+                    rule_at[row] += 1
+                    continue
             first, last = plans[plan_at[row], 0], plans[plan_at[row], 1]
             if not _next(steps, cells, first, last, table, without, without_ranges, values[row], places[row], fresh):
                 rule_at[row] += 1
