@@ -138,8 +138,8 @@ class AnyProofs(Protocol):
 
         These are facts that are not proved and may have further instances, or are ``waiting``: :meth:`bodies` was not
         called for them. The given facts need them: they are chained body atoms of instances found so far of the given
-        facts, or of such body atoms, and so on, not beyond proved ones. An implementation that finds all instances at
-        once may return all that are waiting.
+        facts, or of such body atoms, and so on, not beyond proved ones. An implementation may return some of them, if
+        there are any, and one that finds all instances at once may return all that are waiting.
         """
 
 

@@ -113,7 +113,11 @@ class ProofSearch:
         for predicate, relation in facts.items():
             if predicate in self._owner:
                 self._advance(predicate, relation)
-        return self._facts(np.unique(self._children[begin : self._edges]))
+        children = self._children[begin : self._edges]
+        self._marks += 1
+        found = np.empty(min(len(children), self._count), np.int64)
+        written = witnesses.distinct(children, self._seen, self._marks, found)
+        return self._facts(found[:written])
 
     def unfinished(self, facts: FactSet, proved: FactSet, waiting: FactSet) -> FactSet:
         """The facts to go on with: the newer half of the facts that the given ones still need and that may have further

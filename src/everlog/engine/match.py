@@ -273,7 +273,7 @@ class Proofs:
         if self._search is not None:
             return self._search.bodies(as_local(facts), as_local(without))
         collector = FactCollector()
-        support = self.pos - as_local(without)
+        support = self.pos - as_local(without).restricted(self.chained)
         for predicate, relation in as_local(facts).items():
             for rule in self.rules.by_head.get(predicate, ()):
                 if atoms := tuple(atom for atom in rule.positive if atom.predicate in self.chained):
@@ -281,7 +281,7 @@ class Proofs:
         return collector.facts()
 
     def unfinished(self, facts: AnyFactSet, proved: AnyFactSet, waiting: AnyFactSet) -> FactSet:
-        """The facts that the given ones need and that are ``waiting``, or whose instances have not all been found."""
+        """The newer half of the facts that the given ones need, and that are ``waiting`` or have instances left."""
         if self._search is not None:
             return self._search.unfinished(as_local(facts), as_local(proved), as_local(waiting))
         return as_local(waiting) - as_local(proved)

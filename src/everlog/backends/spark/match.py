@@ -139,7 +139,7 @@ class FrameProofs:
 
     def bodies(self, facts: AnyFactSet, without: AnyFactSet) -> FrameSet:
         """The chained body atoms of all instances of the facts that have no body atom in ``without``."""
-        groups = self._groups(facts, self.pos - framed(self.engine.space, without))
+        groups = self._groups(facts, self.pos - framed(self.engine.space, without).restricted(self.chained))
         frames = [found for _, rows in groups if (found := rows.bodies(self.chained)) is not None]
         return new_facts(self.engine, frames, FrameSet(self.engine.space), self.phase)
 

@@ -330,6 +330,18 @@ def link(parents, children, begin, following, newest):
 
 
 @njit(cache=True, nogil=True)
+def distinct(numbers, seen, mark, out):
+    """Write the different ones of some numbers; returns how many there are. See ``reached``."""
+    written = 0
+    for i in range(numbers.shape[0]):
+        if seen[numbers[i]] != mark:
+            seen[numbers[i]] = mark
+            out[written] = numbers[i]
+            written += 1
+    return written
+
+
+@njit(cache=True, nogil=True)
 def reached(starts, newest, following, children, proved, seen, mark, out):
     """Write all facts that are reached from the starts without passing a proved fact; returns their number.
 
