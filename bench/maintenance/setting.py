@@ -18,7 +18,6 @@ from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
-from everlog.engine.plan import BY_COST, GIVEN_FIRST
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
@@ -91,15 +90,12 @@ class Setting:
     """A program, with modules if wanted, and its materialisation in the three forms that algorithms start from: bare,
     counted and traced. Constants of the rules are numbered after the terms of the facts."""
 
-    def __init__(
-        self, rules: str, facts: Facts, stratification: Kind, heads_first: bool = False, modules: bool = False
-    ) -> None:
+    def __init__(self, rules: str, facts: Facts, stratification: Kind, modules: bool = False) -> None:
         plain = stratify(check(parse_program(rules)), stratification)
         self.program = with_modules(plain) if modules else plain
         terms = 1 + max(int(rows.max()) for rows in facts.values() if len(rows))
         self.constants = numbered_constants(plain, terms)
         self.universe = terms + len(self.constants)
-        self.heads_first = heads_first
         self.seconds: dict[str, float] = {}
         explicit = self.encoded(facts)
         began = time.perf_counter()
@@ -122,8 +118,7 @@ class Setting:
 
     def engine(self, limit: float | None = None) -> Engine:
         """An engine that stops with an error after ``limit`` seconds."""
-        leads = GIVEN_FIRST if self.heads_first else BY_COST
-        return Engine(self.universe, self.constants, limits=limits_of(limit), leads=leads)
+        return Engine(self.universe, self.constants, limits=limits_of(limit))
 
     def state(self, column: str) -> Materialisation:
         return self.traced if column == "counting" else self.counted if column in COUNTED else self.bare

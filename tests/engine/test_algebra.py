@@ -67,8 +67,8 @@ def parameters(method: Callable[..., Any]) -> list[tuple[str, Any, bool]]:
 
 def test_protocols_have_operations() -> None:
     assert {"count", "__or__", "restricted"} <= operations(AnyFactSet).keys()
-    assert parameters(operations(AnyProofs)["bodies"])[1] == (
-        "predicates",
+    assert parameters(operations(AnyProofs)["bodies"])[2] == (
+        "without",
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
         False,
     )
@@ -142,9 +142,11 @@ CALLS: list[Callable[[Any, Any, Any], Any]] = [
     lambda engine, mine, other: engine.match(NO_RULES, mine, mine, [(other, mine)]),
     lambda engine, mine, other: engine.match(NO_RULES, mine, mine, [(mine, other)]),
     lambda engine, mine, other: engine.match(NO_RULES, mine, mine).facts(without=other),
-    lambda engine, mine, other: engine.prove(NO_RULES, other, mine, mine),
-    lambda engine, mine, other: engine.prove(NO_RULES, mine, other, mine),
-    lambda engine, mine, other: engine.prove(NO_RULES, mine, mine, other),
+    lambda engine, mine, other: engine.prove(NO_RULES, other, mine),
+    lambda engine, mine, other: engine.prove(NO_RULES, mine, other),
+    lambda engine, mine, other: engine.prove(NO_RULES, mine, mine).facts(other),
+    lambda engine, mine, other: engine.prove(NO_RULES, mine, mine).bodies(other, mine),
+    lambda engine, mine, other: engine.prove(NO_RULES, mine, mine).bodies(mine, other),
 ]
 
 

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from everlog.analysis.stratify import StratifiedProgram
-from everlog.engine.collect import Collector
-from everlog.engine.factset import FactSet
+from everlog.engine.algebra import AnyFactSet
+from everlog.engine.backward_plans import BackwardRules
+from everlog.engine.collect import Collector, FactCollector
+from everlog.engine.cursors import Cursors, ProofSearch
+from everlog.engine.factset import FactSet, as_local
+from everlog.engine.keys import Column, Keys
 from everlog.engine.match import Change, Engine, Matches, Proofs
+from everlog.engine.plan import PlannedRule
+from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
-from everlog.lang.syntax import Predicate, Rule
+from everlog.lang.syntax import Atom, Predicate, Rule
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation
 from everlog.reasoning.names import Algorithm, Strategy
@@ -38,17 +47,19 @@ def rows(columns: Sequence[Iterable[int]], size: int) -> list[tuple[int, ...]]:
     return list(zip(*(map(int, column) for column in columns), strict=True)) if columns else [()] * size
 
 
-def proving(engine: Engine, rules: Sequence[Rule], wanted: FactSet, pos: FactSet, neg: FactSet) -> set[Instance]:
-    """The instances that ``prove`` finds: those of :func:`instances` whose head is in ``wanted``."""
-    asked = {p: Predicate(f"wanted {p.name}", p.arity) for p in wanted}
-    mine = [rule for rule in rules if rule.head.predicate in asked]
-    guarded = [
-        replace(rule, positive=(*rule.positive, replace(rule.head, predicate=asked[rule.head.predicate])))
-        for rule in mine
-    ]
-    facts = FactSet({**pos, **{asked[p]: relation for p, relation in wanted.items()}})
-    of = dict(zip(guarded, mine, strict=True))
-    return {(of[rule], row) for rule, row in instances(engine, guarded, facts, neg)}
+def proving(engine: Engine, rule: Rule, wanted: FactSet, pos: FactSet, neg: FactSet) -> set[Instance]:
+    """The instances of a rule that derive wanted facts."""
+    asked = Predicate(f"wanted {rule.head.predicate.name}", rule.head.predicate.arity)
+    guarded = replace(rule, positive=(*rule.positive, replace(rule.head, predicate=asked)))
+    facts = FactSet({**pos, asked: wanted[rule.head.predicate]})
+    return {(rule, row) for _, row in instances(engine, [guarded], facts, neg)}
+
+
+def bindings(rules: BackwardRules, number: int, values: Iterable[int]) -> Instance:
+    """An instance of one of the rules, given the values of its variables."""
+    rule = rules.rules[number]
+    named = dict(zip(rules.variables[number], map(int, values), strict=False))
+    return rule.rule, tuple(named[v] for v in dict.fromkeys(v for atom in rule.positive for v in atom.variables()))
 
 
 class Recorder(Engine):
@@ -63,8 +74,15 @@ class Recorder(Engine):
     def match(self, *arguments: Any, **options: Any) -> Matches:
         return RecordedMatches(**vars(super().match(*arguments, **options)))
 
-    def prove(self, *arguments: Any, **options: Any) -> Proofs:
-        return RecordedProofs(**vars(super().prove(*arguments, **options)))
+    def prove(
+        self,
+        rules: RuleSet,
+        pos: AnyFactSet,
+        neg: AnyFactSet,
+        chained: Collection[Predicate] = (),
+        phase: str = "backward",
+    ) -> Proofs:
+        return RecordedProofs(self, rules, as_local(pos), as_local(neg), chained, phase)
 
     def seen_in(self, *phases: str) -> Counter[Instance]:
         """The instances of some phases, counted as often as they were considered."""
@@ -85,20 +103,67 @@ class RecordedMatches(Matches):
         super()._run(collector)
 
 
-@dataclass(frozen=True)
 class RecordedProofs(Proofs):
-    def facts(self) -> FactSet:
-        self._note("one step")
-        return super().facts()
+    """Records each instance: kernels search one fact at a time, and one instance of a fact at a time."""
 
-    def bodies(self, predicates: Collection[Predicate]) -> FactSet:
-        self._note("backward")
-        return super().bodies(predicates)
-
-    def _note(self, kind: str) -> None:
+    def _first_instances(self, rules: BackwardRules, keys: Keys) -> Keys:
         assert isinstance(self.engine, Recorder)
-        rules = [rule.rule for rule in self.rules.rules]
-        self.engine.seen[kind].update(proving(self.engine, rules, self.wanted, self.pos, self.neg))
+        found = [keys[:0]]
+        for i in range(len(keys)):
+            before = self.engine.work.by_rule.copy()
+            found.append(super()._first_instances(rules, keys[i : i + 1]))
+            for number, rule in enumerate(rules.rules):
+                if self.engine.work.by_rule[rule.rule] > before[rule.rule]:
+                    self.engine.seen["one step"][bindings(rules, number, rules.values)] += 1
+        return np.concatenate(found)
+
+    @cached_property
+    def _search(self) -> ProofSearch | None:
+        assert isinstance(self.engine, Recorder)
+        if super()._search is None:
+            return None
+        return RecordedSearch(self.engine, self.chained, self._backward_rules, self._note)
+
+    def _run(
+        self, rule: PlannedRule, wanted: FactSet, pos: FactSet, heads: tuple[Atom, ...], collector: FactCollector
+    ) -> None:
+        assert isinstance(self.engine, Recorder)
+        found = proving(self.engine, rule.rule, wanted, pos, self.neg)
+        self.engine.seen["backward" if heads else "one step"].update(found)
+        super()._run(rule, wanted, pos, heads, collector)
+
+
+class RecordedSearch(ProofSearch):
+    def __init__(
+        self,
+        recorder: Recorder,
+        chained: Mapping[Predicate, int],
+        compiled: Callable[[Predicate], BackwardRules],
+        note: Callable[[PlannedRule, int], None],
+    ) -> None:
+        super().__init__(chained, compiled, UNIVERSE, note)
+        self.recorder = recorder
+
+    def quotas(self, cursors: Cursors, rows: Column) -> Column:
+        return np.minimum(1, super().quotas(cursors, rows))
+
+    def _advance(self, predicate: Predicate, relation: Relation) -> None:
+        owner, keys = self._owner[predicate], relation.keys()
+        numbers = self._numbers(owner, keys)
+        cursors = self._cursors.get(owner)
+        rows = self._rows[numbers]
+        begun = rows >= 0
+        wanted = np.ones(len(keys), np.int64)
+        if cursors is not None and begun.any():
+            wanted[begun] = super().quotas(cursors, rows[begun])
+        for n in range(wanted.max(initial=0)):
+            mine = wanted > n
+            super()._advance(predicate, Relation.from_keys(relation.layout, keys[mine]))
+            cursors = self._cursors[owner]
+            for row in self._rows[numbers[mine]].tolist():
+                if cursors.plan_at[row] >= 0 and cursors.rule_at[row] < len(cursors.rules):
+                    instance = bindings(cursors.rules, int(cursors.rule_at[row]), cursors.values[row])
+                    self.recorder.seen["backward"][instance] += 1
 
 
 @dataclass(frozen=True)

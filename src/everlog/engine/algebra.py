@@ -119,13 +119,27 @@ class AnyMatches(Protocol):
 
 
 class AnyProofs(Protocol):
-    """Instances of rules that derive given facts. They are found when they are read."""
+    """Instances of rules that derive given facts, over sets of facts that do not change. They are found when they are
+    read, a few at a time: a fact has a cursor over its instances, which is moved on when more are asked for. An
+    implementation may find all instances of a fact at once, whose cursor is then at its end.
+    """
 
-    def facts(self) -> AnyFactSet:
-        """The given facts that have an instance."""
+    def facts(self, facts: AnyFactSet) -> AnyFactSet:
+        """The given facts that have an instance. The first one of each is enough."""
 
-    def bodies(self, predicates: Collection[Predicate]) -> AnyFactSet:
-        """The positive body atoms of all these instances that are facts of the given predicates."""
+    def bodies(self, facts: AnyFactSet, without: AnyFactSet) -> AnyFactSet:
+        """The chained body atoms of the next few instances of each of the facts, except instances with a body atom in
+        ``without``, a set that only grows from call to call.
+        """
+
+    def unfinished(self, facts: AnyFactSet, proved: AnyFactSet, waiting: AnyFactSet) -> AnyFactSet:
+        """The facts whose next instances may prove one of the given facts.
+
+        These are facts that are not proved and may have further instances, or are ``waiting``: :meth:`bodies` was not
+        called for them. The given facts need them: they are chained body atoms of instances found so far of the given
+        facts, or of such body atoms, and so on, not beyond proved ones. An implementation may return some of them, if
+        there are any, and one that finds all instances at once may return all that are waiting.
+        """
 
 
 class Observer(Protocol):
@@ -232,9 +246,16 @@ class AnyEngine(Protocol):
         """
 
     def prove(
-        self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
+        self,
+        rules: RuleSet,
+        pos: AnyFactSet,
+        neg: AnyFactSet,
+        chained: Collection[Predicate] = (),
+        phase: str = "backward",
     ) -> AnyProofs:
-        """The instances of the rules that derive some of the given facts."""
+        """The instances of the rules that derive facts to be given later, with positive body atoms in ``pos`` and
+        negated ones outside ``neg``. Body atoms of the ``chained`` predicates are to be proved, too.
+        """
 
     def way(
         self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, without: Collection[str] = ()

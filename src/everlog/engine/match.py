@@ -12,16 +12,23 @@ tested on each whole instance before its head is taken.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from everlog.engine.algebra import AnyChange, AnyFactSet, Way
+from everlog.engine.backward_plans import BackwardRules, BodyFacts, excluded, is_listed, is_packed
 from everlog.engine.collect import Collector, CountCollector, EnoughError, FactCollector, ListCollector
+from everlog.engine.cursors import FACTS_AT_ONCE, ProofSearch
 from everlog.engine.execute import Execution
 from everlog.engine.factset import NONE, FactSet, as_local
-from everlog.engine.keys import BLOCK_ROWS, Column
+from everlog.engine.kernels import witnesses
+from everlog.engine.keys import BLOCK_ROWS, Column, Keys
 from everlog.engine.limits import Limits
 from everlog.engine.measure import measured_fanout
 from everlog.engine.multiset import Counts
@@ -29,6 +36,7 @@ from everlog.engine.passes import IGNORE_PASSES, PassObserver
 from everlog.engine.plan import BY_COST, Leads, Measure, Plan, PlannedRule
 from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
+from everlog.engine.runs import Run
 from everlog.engine.workbench import Workbench
 from everlog.lang.syntax import Atom, Predicate, Wildcard
 
@@ -85,11 +93,15 @@ class Engine(Workbench):
         return None
 
     def prove(
-        self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
+        self,
+        rules: RuleSet,
+        pos: AnyFactSet,
+        neg: AnyFactSet,
+        chained: Collection[Predicate] = (),
+        phase: str = "backward",
     ) -> Proofs:
-        """The instances of the rules that derive some of the given facts: rules backwards, all facts at once."""
-        self.passes.began(self, rules, phase)
-        return Proofs(self, rules, as_local(facts), as_local(pos), as_local(neg), phase)
+        """Rules backwards: the instances that derive facts that will be given."""
+        return Proofs(self, rules, as_local(pos), as_local(neg), chained, phase)
 
 
 @dataclass(frozen=True)
@@ -219,45 +231,135 @@ class Matches:
         return [(atom, relation) for atom, relation in tests if relation]
 
 
-@dataclass(frozen=True)
 class Proofs:
-    """Instances that derive given facts, still to be found."""
+    """Instances that derive given facts, found one at a time by kernels (:mod:`everlog.engine.kernels.witnesses`).
 
-    engine: Engine
-    rules: RuleSet
-    wanted: FactSet
-    pos: FactSet
-    neg: FactSet
-    phase: str
+    Kernels read plain relations of packed keys. For rules that read others, such as closures, relations whose facts are
+    fetched, and wide facts, :meth:`facts` finds all instances of the facts that no other rule derives. If such rules
+    derive chained facts, :meth:`bodies` finds all instances of a fact at once.
+    """
 
-    def facts(self) -> FactSet:
-        """The given facts that have an instance."""
+    def __init__(
+        self,
+        engine: Engine,
+        rules: RuleSet,
+        pos: FactSet,
+        neg: FactSet,
+        chained: Collection[Predicate],
+        phase: str,
+    ) -> None:
+        self.engine = engine
+        self.rules = rules
+        self.pos = pos
+        self.neg = neg
+        self.phase = phase
+        self.chained = {predicate: number for number, predicate in enumerate(sorted(chained))}
+        self._compiled: dict[Predicate, BackwardRules] = {}
+
+    def facts(self, facts: AnyFactSet) -> FactSet:
+        """The given facts that have an instance; each is searched until its first one."""
+        self.engine.passes.began(self.engine, self.rules, self.phase)
+        return FactSet({p: self._witnessed(p, relation) for p, relation in as_local(facts).items()})
+
+    def bodies(self, facts: AnyFactSet, without: AnyFactSet) -> FactSet:
+        """The chained body atoms of the next few instances of each of the facts, except instances with a body atom in
+        ``without``.
+        """
+        self.engine.passes.began(self.engine, self.rules, self.phase)
+        if self._search is not None:
+            return self._search.bodies(as_local(facts), as_local(without))
         collector = FactCollector()
-        for rule in self._rules():
-            self._run(rule, (), collector)
+        support = self.pos - as_local(without).restricted(self.chained)
+        for predicate, relation in as_local(facts).items():
+            for rule in self.rules.by_head.get(predicate, ()):
+                if atoms := tuple(atom for atom in rule.positive if atom.predicate in self.chained):
+                    self._run(rule, FactSet({predicate: relation}), support, atoms, collector)
         return collector.facts()
 
-    def bodies(self, predicates: Collection[Predicate]) -> FactSet:
-        """The positive body atoms of all these instances that are facts of the given predicates."""
-        collector = FactCollector()
-        for rule in self._rules():
-            atoms = tuple(atom for atom in rule.positive if atom.predicate in predicates)
-            self._run(rule, atoms, collector)
-        return collector.facts()
+    def unfinished(self, facts: AnyFactSet, proved: AnyFactSet, waiting: AnyFactSet) -> FactSet:
+        """The newer half of the facts that the given ones need, and that are ``waiting`` or have instances left."""
+        if self._search is not None:
+            return self._search.unfinished(as_local(facts), as_local(proved), as_local(waiting))
+        return as_local(waiting) - as_local(proved)
 
-    def _rules(self) -> Iterator[PlannedRule]:
-        for predicate in self.wanted:
-            yield from self.rules.by_head.get(predicate, ())
+    @cached_property
+    def _search(self) -> ProofSearch | None:
+        """The search with a cursor for each fact; None if kernels cannot read some relation of a chained rule."""
+        heads = {p: rules for p, rules in self.rules.by_head.items() if p in self.chained}
+        if not all(is_packed(p, self.engine.universe) for p in self.chained):
+            return None
+        if not all(self._is_listed(rule) for rules in heads.values() for rule in rules):
+            return None
+        return ProofSearch(self.chained, self._backward_rules, self.engine.universe, self._note)
 
-    def _run(self, rule: PlannedRule, heads: tuple[Atom, ...], collector: FactCollector) -> None:
-        matches = Matches(self.engine, self.rules, self.pos, self.neg, (), self.phase)
+    def _is_listed(self, rule: PlannedRule) -> bool:
+        """Whether kernels can read all relations of a rule."""
+        return all(is_listed(self.pos.relation(atom.predicate)) for atom in rule.positive) and all(
+            is_listed(self.neg.relation(atom.predicate)) for atom in rule.negative
+        )
+
+    def _backward_rules(self, predicate: Predicate) -> BackwardRules:
+        """The rules of a predicate for kernels, without those that read relations which kernels cannot read."""
+        if predicate not in self._compiled:
+            rules = [rule for rule in self.rules.by_head.get(predicate, ()) if self._is_listed(rule)]
+            body_facts = BodyFacts(self.pos.relation, self.neg.relation, self.chained)
+            self._compiled[predicate] = BackwardRules(predicate, rules, body_facts, self.engine)
+        return self._compiled[predicate]
+
+    def _note(self, rule: PlannedRule, instances: int) -> None:
+        self.engine.note(rule.rule, self.phase, instances)
+
+    def _witnessed(self, predicate: Predicate, wanted: Relation) -> Relation:
+        """The facts of a relation that have an instance."""
+        proved = [Relation(wanted.layout)]
+        if wanted.layout.is_packed and (rules := self._backward_rules(predicate)):
+            proved.append(Relation.from_run(Run.of(wanted.layout, self._first_instances(rules, wanted.keys()))))
+        left = wanted - proved[-1]
+        for rule in self.rules.by_head.get(predicate, ()):
+            if left and not (wanted.layout.is_packed and self._is_listed(rule)):
+                collector = FactCollector()
+                self._run(rule, FactSet({predicate: left}), self.pos, (), collector)
+                proved.append(collector.facts().relation(predicate))
+                left = left - proved[-1]
+        return reduce(or_, proved)
+
+    def _first_instances(self, rules: BackwardRules, keys: Keys) -> Keys:
+        """The keys of the facts that have an instance."""
+        found = []
+        nothing = excluded([None] * len(self.chained))[:2]
+        for first in range(0, len(keys), FACTS_AT_ONCE):
+            part = keys[first : first + FACTS_AT_ONCE]
+            considered = np.zeros(len(rules), np.int64)
+            mask = witnesses.first_instances(
+                part,
+                rules.heads,
+                rules.spans,
+                rules.plans,
+                rules.steps,
+                rules.cells,
+                rules.table,
+                *nothing,
+                rules.values,
+                rules.places,
+                considered,
+            )
+            found.append(part[mask])
+            for rule, number in zip(rules.rules, considered.tolist(), strict=True):
+                self._note(rule, number)
+        return np.concatenate(found)
+
+    def _run(
+        self, rule: PlannedRule, wanted: FactSet, pos: FactSet, heads: tuple[Atom, ...], collector: FactCollector
+    ) -> None:
+        """Collect the head, or other atoms, of all instances of a rule that derive the wanted facts."""
+        matches = Matches(self.engine, self.rules, pos, self.neg, (), self.phase)
         backwards = rule.backwards
-        sources = matches._sources(backwards, 0, self.wanted, NONE)
+        sources = matches._sources(backwards, 0, wanted, NONE)
         if sources is not None:
             lead, measure = self.engine.leads.prove, matches._measure(sources)
             plan = backwards.plan(0, _sizes(sources), bool(heads), lead, measure)
             execution = Execution(self.engine, plan, matches._by_step(backwards, plan, sources), (), collector, heads)
-            self.engine.note(rule.rule, self.phase, execution.run())
+            self._note(rule, execution.run())
 
 
 def _sizes(sources: Sequence[tuple[Relation, ...]]) -> list[int]:

@@ -154,10 +154,7 @@ class PlannedRule:
         Without a pivot the smallest relation takes its place. ``measure`` looks at the facts. The plans to choose from
         are made once for all sizes that have as many digits in binary; the choice is made each time.
         """
-        key = (pivot, tuple(map(int.bit_length, sizes)), keep_all, lead)
-        found = self._candidates.get(key)
-        if found is None:
-            found = self._candidates[key] = self._to_choose_from(pivot, sizes, keep_all, lead)
+        found = self._choices(pivot, sizes, keep_all, lead)
         plans, rival = found.plans, found.rival
         plan = plans[0] if len(plans) == 1 else min(plans, key=lambda one: sum(_rows(one, sizes, measure)))
         if plan.grouped or rival is None:
@@ -165,6 +162,17 @@ class PlannedRule:
         scanned = sizes[rival.steps[0].body]
         quick = GROUPING_FACTOR * sizes[found.lead] >= scanned
         return rival if quick or GROUPING_FACTOR * _rows(plan, sizes, measure)[-1] >= scanned else plan
+
+    def by_first_join(self, sizes: Sequence[int]) -> tuple[Plan, ...]:
+        """Plans that begin with the first atom, one for each atom that may come second. See :meth:`plan` for sizes."""
+        return self._choices(0, sizes, True, Lead.PIVOT).plans
+
+    def _choices(self, pivot: int | None, sizes: Sequence[int], keep_all: bool, lead: Lead) -> _Candidates:
+        key = (pivot, tuple(map(int.bit_length, sizes)), keep_all, lead)
+        found = self._candidates.get(key)
+        if found is None:
+            found = self._candidates[key] = self._to_choose_from(pivot, sizes, keep_all, lead)
+        return found
 
     def _to_choose_from(self, pivot: int | None, sizes: Sequence[int], keep_all: bool, lead: Lead) -> _Candidates:
         """The plans that may be best for relations of about these sizes."""

@@ -10,7 +10,7 @@ from everlog.reasoning.rule_sets import Rules
 class BFC(BackwardChaining):
     """Delete the facts that lost their last proof; nonrecursive rules are checked by the nonrecursive counter.
 
-    ``depth`` is how many levels of backward chaining are expanded, as in FBF: None never gives up, so
+    ``depth`` is how many facts a chain has, as in FBF: None never gives up, so
     exactly the facts that no longer hold are deleted and nothing is rederived (that is B/F^c); 0 always does
     (that is DRed^c). A fact whose search is given up is deleted unless its nonrecursive counter is above
     zero, and comes back if its recursive counter is when deletion is done. Unlike FBF, which adds proved

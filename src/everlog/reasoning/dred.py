@@ -13,8 +13,7 @@ class DRed(Maintenance):
     Each instance of the old materialisation is considered at most once in overdeletion, and each of
     the new one at most once in rederivation and insertion (Theorem 19). No bookkeeping is needed;
     counters are kept right if there are any, since every instance that is lost or gained is considered.
-    One-step rederivation proves all deleted facts at once, and so considers all their instances
-    where the paper may stop at the first.
+    One-step rederivation considers one instance of each deleted fact that has any.
     """
 
     name = "dred"

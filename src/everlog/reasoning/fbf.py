@@ -10,7 +10,7 @@ from everlog.reasoning.rule_sets import Rules
 class FBF(BackwardChaining):
     """Look for another proof before deleting, as far as the strategy allows, and rederive the rest.
 
-    ``depth`` is how many levels of backward chaining are expanded before the remaining facts are
+    ``depth`` is how many facts a chain has before the next body atoms are
     blocked: None never blocks (that is B/F), 0 always does (that is DRed). As printed, lines 63 and
     64 lose facts if only some branches are blocked, because B is not closed under facts that were
     checked before; so if anything was blocked, all proved facts come back, and one-step rederivation

@@ -152,7 +152,7 @@ class UpdateSets:
     def provable(self, rules: RuleSet, facts: AnyFactSet) -> AnyFactSet:
         """The deleted facts of ``facts`` that are explicit or follow in one step from facts that survived."""
         explicit = facts & self.explicit_left
-        return explicit.extended(self.engine.prove(rules, facts - explicit, self.alive, self.either).facts())
+        return explicit.extended(self.engine.prove(rules, self.alive, self.either).facts(facts - explicit))
 
     def unsupported(self, facts: AnyFactSet) -> AnyFactSet:
         """The facts that are not explicit and have no instance of a nonrecursive rule; without counters all facts.

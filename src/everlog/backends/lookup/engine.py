@@ -19,6 +19,8 @@ from everlog.reasoning.modules.kinds import implementation
 class LookUpEngine(Engine):
     """Matches the changed atom, or the head to prove, first, and looks other atoms up by the terms bound then.
 
+    All instances of a fact to prove are found at once, since each look-up costs more than many instances.
+
     The engine gives up if more facts would be held than the look-ups allow. ``known`` is the number of facts of the
     store.
     """

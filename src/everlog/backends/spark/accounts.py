@@ -13,6 +13,7 @@ from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.workspace import WEIGHT, Workspace
 from everlog.engine.accounts import Accounts
 from everlog.engine.limits import Limits
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
 from everlog.store.groups import Mask, Place
 
@@ -36,6 +37,9 @@ class SparkAccounts(Accounts):
         """
         self._joins: set[Hashable] = set()
         """The joins of large changes that were made before."""
+
+    def began(self, rules: RuleSet, phase: str, counted: bool) -> None:
+        """Observe that a pass over rules begins, and whether its instances are counted; does nothing."""
 
     def probes(self, facts: FrameSet, predicates: Iterable[Predicate]) -> bool:
         """Whether a store has more rows of some predicates than the setting ``probe_rows``.

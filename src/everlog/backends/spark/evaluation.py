@@ -73,15 +73,15 @@ class SparkEvaluation(SparkAccounts, ABC):
         return FrameMatches(self, rules, framed(self.space, pos), framed(self.space, neg), changes, phase)
 
     def prove(
-        self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
+        self,
+        rules: RuleSet,
+        pos: AnyFactSet,
+        neg: AnyFactSet,
+        chained: Collection[Predicate] = (),
+        phase: str = "backward",
     ) -> FrameProofs:
-        """The instances of the rules that derive some of the given facts; they are found when their facts are asked."""
-        self.began(rules, phase, counted=False)
-        wanted, pos, neg = (framed(self.space, each) for each in (facts, pos, neg))
-        return FrameProofs(self, rules, wanted, pos, neg, phase)
-
-    def began(self, rules: RuleSet, phase: str, counted: bool) -> None:
-        """Observe that a pass over rules begins, and whether its instances are counted; does nothing."""
+        """Rules backwards: the instances that derive facts that will be given."""
+        return FrameProofs(self, rules, framed(self.space, pos), framed(self.space, neg), frozenset(chained), phase)
 
     @abstractmethod
     def way(

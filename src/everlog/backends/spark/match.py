@@ -123,29 +123,35 @@ def changed_variants(rules: RuleSet, changed: FrameChange) -> list[Variant]:
 
 @dataclass(frozen=True)
 class FrameProofs:
-    """Instances that derive given facts, found by joins that begin with these facts."""
+    """Instances that derive given facts, found by joins that begin with these facts, all of a fact at once."""
 
     engine: SparkAccounts
     rules: RuleSet
-    wanted: FrameSet
     pos: FrameSet
     neg: FrameSet
+    chained: frozenset[Predicate]
     phase: str
 
-    def facts(self) -> FrameSet:
+    def facts(self, facts: AnyFactSet) -> FrameSet:
         """The given facts that some instance derives."""
-        frames = [(rows.heads(), group.heads) for group, rows in self._groups()]
+        frames = [(rows.heads(), group.heads) for group, rows in self._groups(facts, self.pos)]
         return new_facts(self.engine, frames, FrameSet(self.engine.space), self.phase)
 
-    def bodies(self, predicates: Collection[Predicate]) -> FrameSet:
-        """The positive body atoms of all these instances that are facts of the given predicates."""
-        wanted = frozenset(predicates)
-        frames = [found for _, rows in self._groups() if (found := rows.bodies(wanted)) is not None]
+    def bodies(self, facts: AnyFactSet, without: AnyFactSet) -> FrameSet:
+        """The chained body atoms of all instances of the facts that have no body atom in ``without``."""
+        groups = self._groups(facts, self.pos - framed(self.engine.space, without).restricted(self.chained))
+        frames = [found for _, rows in groups if (found := rows.bodies(self.chained)) is not None]
         return new_facts(self.engine, frames, FrameSet(self.engine.space), self.phase)
 
-    def _groups(self) -> list[tuple[RuleGroup, Instances]]:
-        sources = Sources(self.pos, self.neg, self.wanted, FrameSet(self.engine.space))
-        rules = [rule for p in self.wanted.possible for rule in self.rules.by_head.get(p, ())]
+    def unfinished(self, facts: AnyFactSet, proved: AnyFactSet, waiting: AnyFactSet) -> AnyFactSet:
+        """The facts that are ``waiting`` and not proved. All instances of other facts have been found."""
+        return waiting - proved
+
+    def _groups(self, facts: AnyFactSet, pos: FrameSet) -> list[tuple[RuleGroup, Instances]]:
+        self.engine.began(self.rules, self.phase, counted=False)
+        wanted = framed(self.engine.space, facts)
+        sources = Sources(pos, self.neg, wanted, FrameSet(self.engine.space))
+        rules = [rule for p in wanted.possible for rule in self.rules.by_head.get(p, ())]
         variants = [Variant(rule.backwards, 0) for rule in rules]
         groups = alike([variant for variant in variants if sources.is_possible(variant)])
         return [(group, Instances(self.engine, group, sources)) for group in groups]
