@@ -6,7 +6,9 @@ depth-first search leaves the vertices, so what a vertex reaches lies in few int
 
 An update works on the affected part: the ancestors of the vertices whose edges changed are split into components again,
 and closed from below; where a set comes out as it was, nothing above it is computed again. Values are immutable: a new
-one shares the rows that did not change. Positions do not change, either.
+one shares the rows that did not change, and the positions. Positions given by updates lie apart from those of their
+neighbours, so rows need more intervals then. The graph is built again, which gives new positions, once it takes much
+more memory than it may take then; that takes so much written since the last time that it pays for the work.
 """
 
 from __future__ import annotations
@@ -43,8 +45,19 @@ SEGMENT = 1 << 12
 LARGEST_SEGMENT = 1 << 22
 """Maximum number of words reserved at a time, unless the rows of one component need more."""
 
-REPACKED_FROM = 1 << 16
-"""Minimum number of words for rows to be written anew when more than half of the words are unused."""
+SMALL = 1 << 14
+"""Bytes of a graph that is too small for any of the following."""
+
+SPARE = 8
+"""Rows are packed once more than one in this many is of no use, edges settled once half as many are; tables grow by
+this part.
+"""
+
+COUNTED = 32
+"""The vertices with edges are counted again once more than one edge in this many was changed."""
+
+RENEWED_AT = 1.4
+"""A graph is built again once it takes this many times the memory that it may then take."""
 
 SPARSE = 8
 """Vertices are numbered by a table, not by sorting, if at least one in this many possible numbers is a vertex."""
@@ -78,8 +91,6 @@ class RowTable:
         self.used = 1
         self.segments: list[Words] = []
         self.words = 0
-        self.live_words, self.live_rows = 0, 0
-        """Number of words and rows that vertices used when they were last counted."""
 
     @property
     def nbytes(self) -> int:
@@ -114,11 +125,35 @@ class RowTable:
         """A table with room for ``more`` rows from ``used`` on: this one, or a larger copy."""
         if used == self.used and used + more <= len(self.table):
             return self
-        grown = RowTable(max(2 * used, used + more) + 16)
+        grown = RowTable(used + max(used // SPARE, more) + 16)
         grown.table[:used] = self.table[:used]
         grown.used, grown.segments, grown.words = used, list(self.segments), self.words
-        grown.live_words, grown.live_rows = self.live_words, self.live_rows
         return grown
+
+    def trim(self) -> None:
+        """Give back the room for more rows if it is much."""
+        most = self.used + self.used // SPARE + 16
+        if len(self.table) > most + self.used // SPARE:
+            self.table = self.table[:most].copy()
+
+
+class Upkeep(NamedTuple):
+    """What is known about the memory that a graph takes, and about that of a renewed one."""
+
+    rows: int
+    """Number of rows that vertices have."""
+    words: int
+    """Number of words of these rows."""
+    written: int = 0
+    """Number of words written since the graph was built."""
+    idle: int = 0
+    """Number of vertices without an edge when they were counted last."""
+    sources: int = 0
+    """Number of vertices with an edge from them, when they were counted last."""
+    targets: int = 0
+    """Number of vertices with an edge to them, when they were counted last."""
+    changed: int = 0
+    """Number of edges inserted and deleted since then."""
 
 
 class Updated(NamedTuple):
@@ -127,25 +162,32 @@ class Updated(NamedTuple):
     graph: Reach
     changed: Positions
     before: Reach
+    after: Reach
+    """The graph after the update with the positions of the graph before."""
     shrunk: bool
     """Whether edges were deleted."""
     grown: bool
     """Whether edges were inserted."""
 
     @property
+    def renewed(self) -> bool:
+        """Whether the graph was built again."""
+        return self.graph.vertex_at is not self.after.vertex_at
+
+    @property
     def deleted(self) -> ReachDifference:
         """The pairs that were deleted."""
-        return self._difference(self.before, self.graph, self.shrunk, self.grown)
+        return self._difference(self.before, self.after, self.shrunk, self.grown)
 
     @property
     def inserted(self) -> ReachDifference:
         """The pairs that were inserted."""
-        return self._difference(self.graph, self.before, self.grown, self.shrunk)
+        return self._difference(self.after, self.before, self.grown, self.shrunk)
 
     def _difference(self, left: Reach, right: Reach, some: bool, others: bool) -> ReachDifference:
         changed = self.changed if some else self.changed[:0]
         rows = (left.row_of[changed], right.row_of[changed])
-        return ReachDifference(self.graph.rows, self.graph.vertex_at, changed, *rows, within=not others)
+        return ReachDifference(self.after.rows, self.after.vertex_at, changed, *rows, within=not others)
 
 
 class Local(NamedTuple):
@@ -180,6 +222,7 @@ class Reach:
     """Pairs of positions."""
     pairs: int
     """Number of pairs of vertices whose first reaches the second."""
+    upkeep: Upkeep
     turned: bool = False
     """Whether each edge leads against the direction in which it was given."""
 
@@ -191,7 +234,8 @@ class Reach:
         vertices, numbers = _numbered(np.concatenate([sources, targets]))
         size = len(vertices)
         first, second = numbers[: len(sources)], numbers[len(sources) :]
-        turned = either and 2 * _different(second, size) < _different(first, size)
+        counts = _different(first, size), _different(second, size)
+        turned = either and _is_turned(*counts)
         keys = sort_unique(second << ID_BITS | first if turned else first << ID_BITS | second)
         offsets = search.leading_offsets(keys, 32, size + 1).astype(np.int64)
         component, order = graphs.strong_components(offsets, keys & ID_MASK)
@@ -210,9 +254,9 @@ class Reach:
         old_row, changed = np.full(len(everything), -1, np.int32), np.zeros(size, np.bool_)
         used = _close(local, old_row, everything, row_of, changed, kept, check)
         kept.table = kept.table[: used + 1].copy()
-        kept.live_words, kept.live_rows = kept.words, used
+        upkeep = Upkeep(used - 1, kept.words, 0, 0, *(counts[::-1] if turned else counts))
         pairs = int(kept.counts(row_of).sum())
-        return cls(_narrow(vertices[order]), places, row_of, kept, used, edges, pairs, turned)
+        return cls(_narrow(vertices[order]), places, row_of, kept, used, edges, pairs, upkeep, turned)
 
     # keeping ------------------------------------------------------------------------------------
 
@@ -230,6 +274,7 @@ class Reach:
             "table": table,
             "words": words,
             "edges": packed.edges.keys(),
+            "upkeep": np.array(packed.upkeep),
             "turned": np.array([self.turned]),
         }
 
@@ -247,9 +292,9 @@ class Reach:
         kept.used, kept.segments, kept.words = len(table), [words], len(words)
         row_of = parts["row_of"]
         edges = Relation.from_run(Run.of(layout_for(2, len(row_of)), parts["edges"]))
-        kept.live_words, kept.live_rows = len(words), len(table)
         pairs, turned = int(kept.counts(row_of).sum()), bool(parts["turned"][0])
-        return cls(parts["vertex_at"], parts["places"], row_of, kept, len(table), edges, pairs, turned)
+        upkeep = Upkeep(*parts["upkeep"].tolist())
+        return cls(parts["vertex_at"], parts["places"], row_of, kept, len(table), edges, pairs, upkeep, turned)
 
     def renumbered(self, ids: Column) -> Reach:
         """The graph with ``ids[i]`` in the place of the term ``i``; vertices are terms in states."""
@@ -263,9 +308,13 @@ class Reach:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
+        return self._own_bytes + (self.backwards.nbytes if "backwards" in self.__dict__ else 0)
+
+    @property
+    def _own_bytes(self) -> int:
+        """Bytes of the arrays without those of the graph that is turned around."""
         held = self.vertex_at.nbytes + self.places.nbytes + self.row_of.nbytes + self.edges.nbytes + self.rows.nbytes
-        held += self._lookup[1].nbytes if "_lookup" in self.__dict__ else 0
-        return held + (self.backwards.nbytes if "backwards" in self.__dict__ else 0)
+        return held + (self._lookup[1].nbytes if "_lookup" in self.__dict__ else 0)
 
     # reading ------------------------------------------------------------------------------------
 
@@ -402,29 +451,38 @@ class Reach:
     # changing -----------------------------------------------------------------------------------
 
     def updated(
-        self, deleted: tuple[Column, Column], inserted: tuple[Column, Column], check: Check = unlimited
+        self,
+        deleted: tuple[Column, Column],
+        inserted: tuple[Column, Column],
+        *,
+        either: bool = False,
+        check: Check = unlimited,
     ) -> Updated:
         """The graph without some of its edges and with some that it does not have. ``check`` may raise, as in
-        :meth:`of`.
+        :meth:`of`. With ``either`` the graph may come out turned around, or turned back, as if it were built again.
         """
-        graph = self._with_vertices(np.concatenate(inserted))._repacked()
+        graph = self._with_vertices(np.concatenate(inserted))
         lost, new = graph._edges(deleted), graph._edges(inserted)
         edges = (graph.edges - lost) | new
         more = new.columns()
         bridging = ~rows.reaches(graph.rows.table, _frozen(graph.row_of), more[0], more[1])
         seeds = np.unique(np.concatenate([lost.columns()[0], more[0][bridging]]))
+        upkeep = graph.upkeep._replace(changed=graph.upkeep.changed + len(lost) + len(new))
         if not len(seeds):
-            found, moved = graph._with(graph.row_of, graph.rows, graph.used, edges, graph.pairs), NO_POSITIONS
+            after, moved = graph._with(graph.row_of, graph.rows, graph.used, edges, graph.pairs, upkeep), NO_POSITIONS
         else:
-            found, moved = graph._closed_again(edges, graph.edges | new, seeds, check)
+            after, moved = graph._closed_again(edges, graph.edges | new, seeds, upkeep, check)
+        found = after._kept_small(either and "backwards" not in self.__dict__, check)
         if "backwards" in self.__dict__:
-            turned = self.backwards.updated(deleted[::-1], inserted[::-1], check).graph
+            turned = self.backwards.updated(deleted[::-1], inserted[::-1], check=check).graph
             found.__dict__["backwards"] = turned
-        return Updated(found, moved, graph, bool(lost), bool(new))
+        return Updated(found, moved, graph, after, bool(lost), bool(new))
 
-    def _closed_again(self, edges: Relation, every: Relation, seeds: Column, check: Check) -> tuple[Reach, Positions]:
+    def _closed_again(
+        self, edges: Relation, every: Relation, seeds: Column, known: Upkeep, check: Check
+    ) -> tuple[Reach, Positions]:
         """The graph with other edges, which differ in those of the seeds, and the positions whose rows changed;
-        ``every`` has the edges before and after.
+        ``every`` has the edges before and after, ``known`` is the upkeep with the changed edges.
         """
         row_of, changed = self.row_of.copy(), np.zeros(len(self), np.bool_)
         local, seeded = _affected(every, edges, seeds, len(self))
@@ -436,13 +494,25 @@ class Reach:
         dirty = np.maximum.reduceat(seeded[local.members], starts)
         kept = self.rows.room(self.used, len(weights))
         used = _close(local, np.where(unchanged, mine[starts], np.int32(-1)), dirty, row_of, changed, kept, check)
+        kept.trim()
         moved = np.flatnonzero(changed).astype(np.int32)
         pairs = self.pairs + int((kept.counts(row_of[moved]) - kept.counts(self.row_of[moved])).sum())
-        return self._with(row_of, kept, used, edges, pairs), moved
+        return self._with(row_of, kept, used, edges, pairs, self._upkeep(known, kept, moved)), moved
 
-    def _with(self, row_of: Positions, kept: RowTable, used: int, edges: Relation, pairs: int) -> Reach:
+    def _upkeep(self, known: Upkeep, kept: RowTable, moved: Positions) -> Upkeep:
+        """The upkeep after an update that gave other rows to some positions and put new ones into the table."""
+        unused = np.unique(self.row_of[moved])
+        unused = unused[unused != NO_ROW]
+        written = int(kept.sizes(np.arange(self.used, kept.used)).sum())
+        return known._replace(
+            rows=known.rows + kept.used - self.used - len(unused),
+            words=known.words + written - int(kept.sizes(unused).sum()),
+            written=known.written + written,
+        )
+
+    def _with(self, row_of: Positions, kept: RowTable, used: int, edges: Relation, pairs: int, upkeep: Upkeep) -> Reach:
         """The graph with other rows and edges, and with the vertices of this one."""
-        found = Reach(self.vertex_at, self.places, row_of, kept, used, edges, pairs, self.turned)
+        found = Reach(self.vertex_at, self.places, row_of, kept, used, edges, pairs, upkeep, self.turned)
         if "_lookup" in self.__dict__:
             found.__dict__["_lookup"] = self._lookup
         return found
@@ -462,18 +532,51 @@ class Reach:
         at = np.searchsorted(self.vertex_at[self.places], new)
         places = np.insert(self.places, at, np.arange(len(self), len(vertex_at), dtype=np.int32))
         row_of = np.concatenate([self.row_of, np.full(len(new), NO_ROW, np.int32)])
-        return Reach(vertex_at, places, row_of, self.rows, self.used, self.edges, self.pairs, self.turned)
+        rest = self.rows, self.used, self.edges, self.pairs, self.upkeep, self.turned
+        return Reach(vertex_at, places, row_of, *rest)
 
-    def _repacked(self) -> Reach:
-        """The graph without rows that belong to no vertex."""
-        kept = self.rows
-        if kept.words < 2 * kept.live_words + REPACKED_FROM and self.used < 2 * kept.live_rows + REPACKED_FROM:
+    # staying small ------------------------------------------------------------------------------
+
+    def _kept_small(self, either: bool, check: Check) -> Reach:
+        """The graph in a form that takes at most ``RENEWED_AT`` times the memory that it takes at least."""
+        if self._own_bytes < SMALL:
             return self
-        live = self._live()
-        kept.live_words, kept.live_rows = int(kept.sizes(live).sum()), len(live)
-        if kept.words < 2 * kept.live_words + REPACKED_FROM and self.used < 2 * kept.live_rows + REPACKED_FROM:
+        graph = self._settled()
+        unused = graph.used - 1 - graph.upkeep.rows, graph.rows.words - graph.upkeep.words
+        if SPARE * unused[0] > graph.upkeep.rows or SPARE * unused[1] > graph.upkeep.words:
+            graph = graph._packed()
+        if graph._own_bytes <= RENEWED_AT * graph._least_bytes(either):
+            return graph
+        vertices = graph.edge_vertices()
+        if either:
+            return Reach.of(*graph.oriented(vertices), either=True, check=check)
+        return replace(Reach.of(*vertices, check=check), turned=graph.turned)
+
+    def _settled(self) -> Reach:
+        """The graph with edges that have few tombstones, and with vertices counted lately."""
+        edges, upkeep = self.edges, self.upkeep
+        if 2 * SPARE * sum(map(len, edges.tombstones)) > len(edges):
+            edges = edges.settled()
+        if COUNTED * upkeep.changed > len(edges):
+            size, ends = len(self), edges.columns()
+            idle = size - _different(np.concatenate(ends), size)
+            sources, targets = (_different(side, size) for side in ends)
+            upkeep = upkeep._replace(idle=idle, sources=sources, targets=targets, changed=0)
+        if edges is self.edges and upkeep is self.upkeep:
             return self
-        return self._packed()
+        return self._with(self.row_of, self.rows, self.used, edges, self.pairs, upkeep)
+
+    def _least_bytes(self, either: bool) -> int:
+        """The bytes that the graph may take when it is renewed: as many words as before for rows as old as the graph,
+        and one for each other row.
+        """
+        known = self.upkeep
+        count, words = known.rows, max(known.rows, known.words - known.written)
+        if either and _is_turned(known.sources, known.targets):
+            count = words = min(count, known.targets)
+        of_vertices = self.vertex_at.nbytes + self.places.nbytes + self.row_of.nbytes
+        unused = of_vertices * known.idle // max(1, len(self)) + self.rows.nbytes
+        return self._own_bytes - unused + self.rows.table.itemsize * (FIELDS * count + words)
 
     def _live(self) -> Column:
         """The rows of vertices, except that of the vertices that reach nothing."""
@@ -495,10 +598,9 @@ class Reach:
         kept, words = RowTable(len(live) + 2), np.empty(int(self.rows.sizes(live).sum()), np.uint64)
         rows.copy_rows(self.rows.table, live, kept.table, words)
         kept.used, kept.segments, kept.words = len(live) + 1, [words], len(words)
-        kept.live_words, kept.live_rows = len(words), len(live)
         numbers = np.zeros(self.used, np.int32)
         numbers[live] = np.arange(1, len(live) + 1)
-        return self._with(numbers[self.row_of], kept, kept.used, self.edges, self.pairs)
+        return self._with(numbers[self.row_of], kept, kept.used, self.edges, self.pairs, self.upkeep)
 
 
 @dataclass(frozen=True)
@@ -544,6 +646,11 @@ def _different(numbers: Column, size: int) -> int:
     seen = np.zeros(size, np.bool_)
     seen[numbers] = True
     return int(np.count_nonzero(seen))
+
+
+def _is_turned(sources: int, targets: int) -> bool:
+    """Whether much fewer vertices have an edge from them when the edges are turned around."""
+    return 2 * targets < sources
 
 
 def _narrow(vertices: Keys) -> Vertices:
