@@ -141,13 +141,6 @@ SHAPES = (
 )
 
 
-def built(edges: Keys) -> Reach:
-    """The graph built of the edges, which are sorted in both orders as any update needs them."""
-    graph = Reach.of(*sides(edges), either=True)
-    graph.edges.table((0, 1)), graph.edges.table((1, 0))
-    return graph
-
-
 @dataclass
 class Costs:
     """The words written and the edges read by updates, and by building the graph again."""
@@ -166,7 +159,7 @@ def followed(history: History) -> Costs:
         edges, graph = np.union1d(np.setdiff1d(edges, gone), come), update.graph
         costs.of_updates += update.after.upkeep.written - before.upkeep.written + len(gone) + len(come)
         costs.of_renewals += update.renewed and graph.upkeep.words + len(edges)
-        other = built(edges)
+        other = Reach.of(*sides(edges), either=True)
         assert graph.pairs == other.pairs
         costs.ratios.append(graph.nbytes / max(other.nbytes, 1 << 16))
     return costs

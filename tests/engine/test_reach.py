@@ -93,7 +93,8 @@ def test_updates(edges: set[Pair], always: bool, either: bool, data: st.DataObje
         with pytest.MonkeyPatch.context() as patch:
             if always:
                 patch.setattr(reach, "SMALL", 0)
-                patch.setattr(reach, "RENEWED_AT", 1)
+                patch.setattr(reach, "RENEWED_AT", 0)
+                patch.setattr(reach, "GAINED", 0)
             given_edges = graph.oriented(columns(gone)), graph.oriented(columns(come))
             update = graph.updated(*given_edges, either=either)
         after = (edges - gone) | come

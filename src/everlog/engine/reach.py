@@ -8,7 +8,7 @@ An update works on the affected part: the ancestors of the vertices whose edges 
 and closed from below; where a set comes out as it was, nothing above it is computed again. Values are immutable: a new
 one shares the rows that did not change, and the positions. Positions given by updates lie apart from those of their
 neighbours, so rows need more intervals then. The graph is built again, which gives new positions, once it takes much
-more memory than it may take then; that takes so much written since the last time that it pays for the work.
+more memory than it may take then, which is the case only if a share of its words was written since the last time.
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ Item = TypeVar("Item", bound=np.generic)
 NOWHERE = -1
 """Position of integers that are no vertex."""
 
+EDGES = replace(layout_for(2, 0), indexed=False)
+"""The layout of edges. An index would take half as much memory as the edges of a hierarchy."""
+
 NO_POSITIONS: Positions = np.empty(0, np.int32)
 
 NO_ROW = graphs.NO_ROW
@@ -45,7 +48,7 @@ SEGMENT = 1 << 12
 LARGEST_SEGMENT = 1 << 22
 """Maximum number of words reserved at a time, unless the rows of one component need more."""
 
-SMALL = 1 << 14
+SMALL = 1 << 16
 """Bytes of a graph that is too small for any of the following."""
 
 SPARE = 8
@@ -57,7 +60,10 @@ COUNTED = 32
 """The vertices with edges are counted again once more than one edge in this many was changed."""
 
 RENEWED_AT = 1.4
-"""A graph is built again once it takes this many times the memory that it may then take."""
+"""A graph is built again once it takes this many times the memory that it may then take, ..."""
+
+GAINED = 1.1
+"""... and this many times the memory that it may take after a further update."""
 
 SPARSE = 8
 """Vertices are numbered by a table, not by sorting, if at least one in this many possible numbers is a vertex."""
@@ -75,6 +81,16 @@ Check = Callable[[], None]
 def unlimited() -> None:
     """A check that never raises."""
 
+
+GROWN = 1.2
+"""Until there are this many times the words of the graph when it was built, most words written are not expected to be
+saved by building it again, ..."""
+
+DOUBTED = 8
+"""... but only one in this many."""
+
+EDGE_BYTES = 8
+"""Bytes of an edge in one order; updates sort the edges in a second one."""
 
 FIELDS = 3
 """Numbers in a row of the table: address of the words, sizes, counts."""
@@ -137,13 +153,15 @@ class RowTable:
             self.table = self.table[:most].copy()
 
 
-class Upkeep(NamedTuple):
+class GraphUpkeep(NamedTuple):
     """What is known about the memory that a graph takes, and about that of a renewed one."""
 
     rows: int
     """Number of rows that vertices have."""
     words: int
     """Number of words of these rows."""
+    built: int
+    """Number of words when the graph was built."""
     written: int = 0
     """Number of words written since the graph was built."""
     idle: int = 0
@@ -222,7 +240,7 @@ class Reach:
     """Pairs of positions."""
     pairs: int
     """Number of pairs of vertices whose first reaches the second."""
-    upkeep: Upkeep
+    upkeep: GraphUpkeep
     turned: bool = False
     """Whether each edge leads against the direction in which it was given."""
 
@@ -242,7 +260,7 @@ class Reach:
         places = np.empty(size, np.int32)
         places[order] = np.arange(size, dtype=np.int32)
         placed = np.asarray(places[keys >> ID_BITS], np.int64) << ID_BITS | places[keys & ID_MASK]
-        edges = Relation.from_keys(layout_for(2, size), placed)
+        edges = Relation.from_keys(EDGES, placed)
         keys = edges.keys()
         offsets = search.leading_offsets(keys, 32, size + 1).astype(np.int64)
         component = component[order]
@@ -254,7 +272,7 @@ class Reach:
         old_row, changed = np.full(len(everything), -1, np.int32), np.zeros(size, np.bool_)
         used = _close(local, old_row, everything, row_of, changed, kept, check)
         kept.table = kept.table[: used + 1].copy()
-        upkeep = Upkeep(used - 1, kept.words, 0, 0, *(counts[::-1] if turned else counts))
+        upkeep = GraphUpkeep(used - 1, kept.words, kept.words, 0, 0, *(counts[::-1] if turned else counts))
         pairs = int(kept.counts(row_of).sum())
         return cls(_narrow(vertices[order]), places, row_of, kept, used, edges, pairs, upkeep, turned)
 
@@ -291,9 +309,9 @@ class Reach:
         kept.table[1 : len(table), 0] = words.ctypes.data + 8 * table[1:, 0]
         kept.used, kept.segments, kept.words = len(table), [words], len(words)
         row_of = parts["row_of"]
-        edges = Relation.from_run(Run.of(layout_for(2, len(row_of)), parts["edges"]))
+        edges = Relation.from_run(Run.of(EDGES, parts["edges"]))
         pairs, turned = int(kept.counts(row_of).sum()), bool(parts["turned"][0])
-        upkeep = Upkeep(*parts["upkeep"].tolist())
+        upkeep = GraphUpkeep(**dict(zip(GraphUpkeep._fields, parts["upkeep"].tolist(), strict=True)))
         return cls(parts["vertex_at"], parts["places"], row_of, kept, len(table), edges, pairs, upkeep, turned)
 
     def renumbered(self, ids: Column) -> Reach:
@@ -479,7 +497,7 @@ class Reach:
         return Updated(found, moved, graph, after, bool(lost), bool(new))
 
     def _closed_again(
-        self, edges: Relation, every: Relation, seeds: Column, known: Upkeep, check: Check
+        self, edges: Relation, every: Relation, seeds: Column, known: GraphUpkeep, check: Check
     ) -> tuple[Reach, Positions]:
         """The graph with other edges, which differ in those of the seeds, and the positions whose rows changed;
         ``every`` has the edges before and after, ``known`` is the upkeep with the changed edges.
@@ -499,7 +517,7 @@ class Reach:
         pairs = self.pairs + int((kept.counts(row_of[moved]) - kept.counts(self.row_of[moved])).sum())
         return self._with(row_of, kept, used, edges, pairs, self._upkeep(known, kept, moved)), moved
 
-    def _upkeep(self, known: Upkeep, kept: RowTable, moved: Positions) -> Upkeep:
+    def _upkeep(self, known: GraphUpkeep, kept: RowTable, moved: Positions) -> GraphUpkeep:
         """The upkeep after an update that gave other rows to some positions and put new ones into the table."""
         unused = np.unique(self.row_of[moved])
         unused = unused[unused != NO_ROW]
@@ -510,7 +528,9 @@ class Reach:
             written=known.written + written,
         )
 
-    def _with(self, row_of: Positions, kept: RowTable, used: int, edges: Relation, pairs: int, upkeep: Upkeep) -> Reach:
+    def _with(
+        self, row_of: Positions, kept: RowTable, used: int, edges: Relation, pairs: int, upkeep: GraphUpkeep
+    ) -> Reach:
         """The graph with other rows and edges, and with the vertices of this one."""
         found = Reach(self.vertex_at, self.places, row_of, kept, used, edges, pairs, upkeep, self.turned)
         if "_lookup" in self.__dict__:
@@ -520,7 +540,7 @@ class Reach:
     def _edges(self, pairs: tuple[Column, Column]) -> Relation:
         sources, targets = (self.positions(side).astype(np.int64) for side in pairs)
         known = (sources >= 0) & (targets >= 0)
-        return Relation.from_columns([sources[known], targets[known]], len(self))
+        return Relation.from_keys(EDGES, sources[known] << ID_BITS | targets[known])
 
     def _with_vertices(self, vertices: Column) -> Reach:
         """The graph with more vertices, which get the positions behind all others."""
@@ -538,14 +558,16 @@ class Reach:
     # staying small ------------------------------------------------------------------------------
 
     def _kept_small(self, either: bool, check: Check) -> Reach:
-        """The graph in a form that takes at most ``RENEWED_AT`` times the memory that it takes at least."""
+        """The graph in a form whose memory is in proportion to that of a graph built of its edges."""
         if self._own_bytes < SMALL:
             return self
         graph = self._settled()
         unused = graph.used - 1 - graph.upkeep.rows, graph.rows.words - graph.upkeep.words
         if SPARE * unused[0] > graph.upkeep.rows or SPARE * unused[1] > graph.upkeep.words:
             graph = graph._packed()
-        if graph._own_bytes <= RENEWED_AT * graph._least_bytes(either):
+        least = graph._least_bytes(either)
+        once = least - graph.edges.nbytes + EDGE_BYTES * len(graph.edges)
+        if graph._own_bytes <= max(SMALL, RENEWED_AT * once, GAINED * least):
             return graph
         vertices = graph.edge_vertices()
         if either:
@@ -567,11 +589,13 @@ class Reach:
         return self._with(self.row_of, self.rows, self.used, edges, self.pairs, upkeep)
 
     def _least_bytes(self, either: bool) -> int:
-        """The bytes that the graph may take when it is renewed: as many words as before for rows as old as the graph,
-        and one for each other row.
+        """The bytes that the graph may take when it is renewed, with edges in as many orders as now: as many words as
+        before for rows that are as old as the graph, and one for each other row. Few words are expected to be saved
+        while there are hardly more than when the graph was built.
         """
         known = self.upkeep
-        count, words = known.rows, max(known.rows, known.words - known.written)
+        written = known.written if known.words > GROWN * known.built else known.written // DOUBTED
+        count, words = known.rows, max(known.rows, known.words - written)
         if either and _is_turned(known.sources, known.targets):
             count = words = min(count, known.targets)
         of_vertices = self.vertex_at.nbytes + self.places.nbytes + self.row_of.nbytes
