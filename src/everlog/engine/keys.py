@@ -44,6 +44,8 @@ class Layout:
     arity: int
     width: int
     per_word: int
+    indexed: bool = True
+    """Whether large runs have an index of the leading column, which takes memory and makes look-ups faster."""
 
     @property
     def words(self) -> int:

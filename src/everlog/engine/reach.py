@@ -6,7 +6,9 @@ depth-first search leaves the vertices, so what a vertex reaches lies in few int
 
 An update works on the affected part: the ancestors of the vertices whose edges changed are split into components again,
 and closed from below; where a set comes out as it was, nothing above it is computed again. Values are immutable: a new
-one shares the rows that did not change. Positions do not change, either.
+one shares the rows that did not change, and the positions. Positions given by updates lie apart from those of their
+neighbours, so rows need more intervals then. The graph is built again, which gives new positions, once it takes much
+more memory than it may take then, which is the case only if a share of its words was written since the last time.
 """
 
 from __future__ import annotations
@@ -33,6 +35,9 @@ Item = TypeVar("Item", bound=np.generic)
 NOWHERE = -1
 """Position of integers that are no vertex."""
 
+EDGES = replace(layout_for(2, 0), indexed=False)
+"""The layout of edges. An index would take half as much memory as the edges of a hierarchy."""
+
 NO_POSITIONS: Positions = np.empty(0, np.int32)
 
 NO_ROW = graphs.NO_ROW
@@ -43,8 +48,22 @@ SEGMENT = 1 << 12
 LARGEST_SEGMENT = 1 << 22
 """Maximum number of words reserved at a time, unless the rows of one component need more."""
 
-REPACKED_FROM = 1 << 16
-"""Minimum number of words for rows to be written anew when more than half of the words are unused."""
+SMALL = 1 << 16
+"""Bytes of a graph that is too small for any of the following."""
+
+SPARE = 8
+"""Rows are packed once more than one in this many is of no use, edges settled once half as many are; tables grow by
+this part.
+"""
+
+COUNTED = 32
+"""The vertices with edges are counted again once more than one edge in this many was changed."""
+
+RENEWED_AT = 1.4
+"""A graph is built again once it takes this many times the memory that it may then take, ..."""
+
+GAINED = 1.1
+"""... and this many times the memory that it may take after a further update."""
 
 SPARSE = 8
 """Vertices are numbered by a table, not by sorting, if at least one in this many possible numbers is a vertex."""
@@ -63,6 +82,16 @@ def unlimited() -> None:
     """A check that never raises."""
 
 
+GROWN = 1.2
+"""Until there are this many times the words of the graph when it was built, most words written are not expected to be
+saved by building it again, ..."""
+
+DOUBTED = 8
+"""... but only one in this many."""
+
+EDGE_BYTES = 8
+"""Bytes of an edge in one order; updates sort the edges in a second one."""
+
 FIELDS = 3
 """Numbers in a row of the table: address of the words, sizes, counts."""
 
@@ -78,8 +107,6 @@ class RowTable:
         self.used = 1
         self.segments: list[Words] = []
         self.words = 0
-        self.live_words, self.live_rows = 0, 0
-        """Number of words and rows that vertices used when they were last counted."""
 
     @property
     def nbytes(self) -> int:
@@ -114,11 +141,37 @@ class RowTable:
         """A table with room for ``more`` rows from ``used`` on: this one, or a larger copy."""
         if used == self.used and used + more <= len(self.table):
             return self
-        grown = RowTable(max(2 * used, used + more) + 16)
+        grown = RowTable(used + max(used // SPARE, more) + 16)
         grown.table[:used] = self.table[:used]
         grown.used, grown.segments, grown.words = used, list(self.segments), self.words
-        grown.live_words, grown.live_rows = self.live_words, self.live_rows
         return grown
+
+    def trim(self) -> None:
+        """Give back the room for more rows if it is much."""
+        most = self.used + self.used // SPARE + 16
+        if len(self.table) > most + self.used // SPARE:
+            self.table = self.table[:most].copy()
+
+
+class GraphUpkeep(NamedTuple):
+    """What is known about the memory that a graph takes, and about that of a renewed one."""
+
+    rows: int
+    """Number of rows that vertices have."""
+    words: int
+    """Number of words of these rows."""
+    built: int
+    """Number of words when the graph was built."""
+    written: int = 0
+    """Number of words written since the graph was built."""
+    idle: int = 0
+    """Number of vertices without an edge when they were counted last."""
+    sources: int = 0
+    """Number of vertices with an edge from them, when they were counted last."""
+    targets: int = 0
+    """Number of vertices with an edge to them, when they were counted last."""
+    changed: int = 0
+    """Number of edges inserted and deleted since then."""
 
 
 class Updated(NamedTuple):
@@ -127,25 +180,32 @@ class Updated(NamedTuple):
     graph: Reach
     changed: Positions
     before: Reach
+    after: Reach
+    """The graph after the update with the positions of the graph before."""
     shrunk: bool
     """Whether edges were deleted."""
     grown: bool
     """Whether edges were inserted."""
 
     @property
+    def renewed(self) -> bool:
+        """Whether the graph was built again."""
+        return self.graph.vertex_at is not self.after.vertex_at
+
+    @property
     def deleted(self) -> ReachDifference:
         """The pairs that were deleted."""
-        return self._difference(self.before, self.graph, self.shrunk, self.grown)
+        return self._difference(self.before, self.after, self.shrunk, self.grown)
 
     @property
     def inserted(self) -> ReachDifference:
         """The pairs that were inserted."""
-        return self._difference(self.graph, self.before, self.grown, self.shrunk)
+        return self._difference(self.after, self.before, self.grown, self.shrunk)
 
     def _difference(self, left: Reach, right: Reach, some: bool, others: bool) -> ReachDifference:
         changed = self.changed if some else self.changed[:0]
         rows = (left.row_of[changed], right.row_of[changed])
-        return ReachDifference(self.graph.rows, self.graph.vertex_at, changed, *rows, within=not others)
+        return ReachDifference(self.after.rows, self.after.vertex_at, changed, *rows, within=not others)
 
 
 class Local(NamedTuple):
@@ -180,6 +240,7 @@ class Reach:
     """Pairs of positions."""
     pairs: int
     """Number of pairs of vertices whose first reaches the second."""
+    upkeep: GraphUpkeep
     turned: bool = False
     """Whether each edge leads against the direction in which it was given."""
 
@@ -191,14 +252,15 @@ class Reach:
         vertices, numbers = _numbered(np.concatenate([sources, targets]))
         size = len(vertices)
         first, second = numbers[: len(sources)], numbers[len(sources) :]
-        turned = either and 2 * _different(second, size) < _different(first, size)
+        counts = _different(first, size), _different(second, size)
+        turned = either and _is_turned(*counts)
         keys = sort_unique(second << ID_BITS | first if turned else first << ID_BITS | second)
         offsets = search.leading_offsets(keys, 32, size + 1).astype(np.int64)
         component, order = graphs.strong_components(offsets, keys & ID_MASK)
         places = np.empty(size, np.int32)
         places[order] = np.arange(size, dtype=np.int32)
         placed = np.asarray(places[keys >> ID_BITS], np.int64) << ID_BITS | places[keys & ID_MASK]
-        edges = Relation.from_keys(layout_for(2, size), placed)
+        edges = Relation.from_keys(EDGES, placed)
         keys = edges.keys()
         offsets = search.leading_offsets(keys, 32, size + 1).astype(np.int64)
         component = component[order]
@@ -210,9 +272,9 @@ class Reach:
         old_row, changed = np.full(len(everything), -1, np.int32), np.zeros(size, np.bool_)
         used = _close(local, old_row, everything, row_of, changed, kept, check)
         kept.table = kept.table[: used + 1].copy()
-        kept.live_words, kept.live_rows = kept.words, used
+        upkeep = GraphUpkeep(used - 1, kept.words, kept.words, 0, 0, *(counts[::-1] if turned else counts))
         pairs = int(kept.counts(row_of).sum())
-        return cls(_narrow(vertices[order]), places, row_of, kept, used, edges, pairs, turned)
+        return cls(_narrow(vertices[order]), places, row_of, kept, used, edges, pairs, upkeep, turned)
 
     # keeping ------------------------------------------------------------------------------------
 
@@ -230,6 +292,7 @@ class Reach:
             "table": table,
             "words": words,
             "edges": packed.edges.keys(),
+            "upkeep": np.array(packed.upkeep),
             "turned": np.array([self.turned]),
         }
 
@@ -246,10 +309,10 @@ class Reach:
         kept.table[1 : len(table), 0] = words.ctypes.data + 8 * table[1:, 0]
         kept.used, kept.segments, kept.words = len(table), [words], len(words)
         row_of = parts["row_of"]
-        edges = Relation.from_run(Run.of(layout_for(2, len(row_of)), parts["edges"]))
-        kept.live_words, kept.live_rows = len(words), len(table)
+        edges = Relation.from_run(Run.of(EDGES, parts["edges"]))
         pairs, turned = int(kept.counts(row_of).sum()), bool(parts["turned"][0])
-        return cls(parts["vertex_at"], parts["places"], row_of, kept, len(table), edges, pairs, turned)
+        upkeep = GraphUpkeep(**dict(zip(GraphUpkeep._fields, parts["upkeep"].tolist(), strict=True)))
+        return cls(parts["vertex_at"], parts["places"], row_of, kept, len(table), edges, pairs, upkeep, turned)
 
     def renumbered(self, ids: Column) -> Reach:
         """The graph with ``ids[i]`` in the place of the term ``i``; vertices are terms in states."""
@@ -263,9 +326,13 @@ class Reach:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
+        return self._own_bytes + (self.backwards.nbytes if "backwards" in self.__dict__ else 0)
+
+    @property
+    def _own_bytes(self) -> int:
+        """Bytes of the arrays without those of the graph that is turned around."""
         held = self.vertex_at.nbytes + self.places.nbytes + self.row_of.nbytes + self.edges.nbytes + self.rows.nbytes
-        held += self._lookup[1].nbytes if "_lookup" in self.__dict__ else 0
-        return held + (self.backwards.nbytes if "backwards" in self.__dict__ else 0)
+        return held + (self._lookup[1].nbytes if "_lookup" in self.__dict__ else 0)
 
     # reading ------------------------------------------------------------------------------------
 
@@ -402,29 +469,38 @@ class Reach:
     # changing -----------------------------------------------------------------------------------
 
     def updated(
-        self, deleted: tuple[Column, Column], inserted: tuple[Column, Column], check: Check = unlimited
+        self,
+        deleted: tuple[Column, Column],
+        inserted: tuple[Column, Column],
+        *,
+        either: bool = False,
+        check: Check = unlimited,
     ) -> Updated:
         """The graph without some of its edges and with some that it does not have. ``check`` may raise, as in
-        :meth:`of`.
+        :meth:`of`. With ``either`` the graph may come out turned around, or turned back, as if it were built again.
         """
-        graph = self._with_vertices(np.concatenate(inserted))._repacked()
+        graph = self._with_vertices(np.concatenate(inserted))
         lost, new = graph._edges(deleted), graph._edges(inserted)
         edges = (graph.edges - lost) | new
         more = new.columns()
         bridging = ~rows.reaches(graph.rows.table, _frozen(graph.row_of), more[0], more[1])
         seeds = np.unique(np.concatenate([lost.columns()[0], more[0][bridging]]))
+        upkeep = graph.upkeep._replace(changed=graph.upkeep.changed + len(lost) + len(new))
         if not len(seeds):
-            found, moved = graph._with(graph.row_of, graph.rows, graph.used, edges, graph.pairs), NO_POSITIONS
+            after, moved = graph._with(graph.row_of, graph.rows, graph.used, edges, graph.pairs, upkeep), NO_POSITIONS
         else:
-            found, moved = graph._closed_again(edges, graph.edges | new, seeds, check)
+            after, moved = graph._closed_again(edges, graph.edges | new, seeds, upkeep, check)
+        found = after._kept_small(either and "backwards" not in self.__dict__, check)
         if "backwards" in self.__dict__:
-            turned = self.backwards.updated(deleted[::-1], inserted[::-1], check).graph
+            turned = self.backwards.updated(deleted[::-1], inserted[::-1], check=check).graph
             found.__dict__["backwards"] = turned
-        return Updated(found, moved, graph, bool(lost), bool(new))
+        return Updated(found, moved, graph, after, bool(lost), bool(new))
 
-    def _closed_again(self, edges: Relation, every: Relation, seeds: Column, check: Check) -> tuple[Reach, Positions]:
+    def _closed_again(
+        self, edges: Relation, every: Relation, seeds: Column, known: GraphUpkeep, check: Check
+    ) -> tuple[Reach, Positions]:
         """The graph with other edges, which differ in those of the seeds, and the positions whose rows changed;
-        ``every`` has the edges before and after.
+        ``every`` has the edges before and after, ``known`` is the upkeep with the changed edges.
         """
         row_of, changed = self.row_of.copy(), np.zeros(len(self), np.bool_)
         local, seeded = _affected(every, edges, seeds, len(self))
@@ -436,13 +512,27 @@ class Reach:
         dirty = np.maximum.reduceat(seeded[local.members], starts)
         kept = self.rows.room(self.used, len(weights))
         used = _close(local, np.where(unchanged, mine[starts], np.int32(-1)), dirty, row_of, changed, kept, check)
+        kept.trim()
         moved = np.flatnonzero(changed).astype(np.int32)
         pairs = self.pairs + int((kept.counts(row_of[moved]) - kept.counts(self.row_of[moved])).sum())
-        return self._with(row_of, kept, used, edges, pairs), moved
+        return self._with(row_of, kept, used, edges, pairs, self._upkeep(known, kept, moved)), moved
 
-    def _with(self, row_of: Positions, kept: RowTable, used: int, edges: Relation, pairs: int) -> Reach:
+    def _upkeep(self, known: GraphUpkeep, kept: RowTable, moved: Positions) -> GraphUpkeep:
+        """The upkeep after an update that gave other rows to some positions and put new ones into the table."""
+        unused = np.unique(self.row_of[moved])
+        unused = unused[unused != NO_ROW]
+        written = int(kept.sizes(np.arange(self.used, kept.used)).sum())
+        return known._replace(
+            rows=known.rows + kept.used - self.used - len(unused),
+            words=known.words + written - int(kept.sizes(unused).sum()),
+            written=known.written + written,
+        )
+
+    def _with(
+        self, row_of: Positions, kept: RowTable, used: int, edges: Relation, pairs: int, upkeep: GraphUpkeep
+    ) -> Reach:
         """The graph with other rows and edges, and with the vertices of this one."""
-        found = Reach(self.vertex_at, self.places, row_of, kept, used, edges, pairs, self.turned)
+        found = Reach(self.vertex_at, self.places, row_of, kept, used, edges, pairs, upkeep, self.turned)
         if "_lookup" in self.__dict__:
             found.__dict__["_lookup"] = self._lookup
         return found
@@ -450,7 +540,7 @@ class Reach:
     def _edges(self, pairs: tuple[Column, Column]) -> Relation:
         sources, targets = (self.positions(side).astype(np.int64) for side in pairs)
         known = (sources >= 0) & (targets >= 0)
-        return Relation.from_columns([sources[known], targets[known]], len(self))
+        return Relation.from_keys(EDGES, sources[known] << ID_BITS | targets[known])
 
     def _with_vertices(self, vertices: Column) -> Reach:
         """The graph with more vertices, which get the positions behind all others."""
@@ -462,18 +552,55 @@ class Reach:
         at = np.searchsorted(self.vertex_at[self.places], new)
         places = np.insert(self.places, at, np.arange(len(self), len(vertex_at), dtype=np.int32))
         row_of = np.concatenate([self.row_of, np.full(len(new), NO_ROW, np.int32)])
-        return Reach(vertex_at, places, row_of, self.rows, self.used, self.edges, self.pairs, self.turned)
+        rest = self.rows, self.used, self.edges, self.pairs, self.upkeep, self.turned
+        return Reach(vertex_at, places, row_of, *rest)
 
-    def _repacked(self) -> Reach:
-        """The graph without rows that belong to no vertex."""
-        kept = self.rows
-        if kept.words < 2 * kept.live_words + REPACKED_FROM and self.used < 2 * kept.live_rows + REPACKED_FROM:
+    # staying small ------------------------------------------------------------------------------
+
+    def _kept_small(self, either: bool, check: Check) -> Reach:
+        """The graph in a form whose memory is in proportion to that of a graph built of its edges."""
+        if self._own_bytes < SMALL:
             return self
-        live = self._live()
-        kept.live_words, kept.live_rows = int(kept.sizes(live).sum()), len(live)
-        if kept.words < 2 * kept.live_words + REPACKED_FROM and self.used < 2 * kept.live_rows + REPACKED_FROM:
+        graph = self._settled()
+        unused = graph.used - 1 - graph.upkeep.rows, graph.rows.words - graph.upkeep.words
+        if SPARE * unused[0] > graph.upkeep.rows or SPARE * unused[1] > graph.upkeep.words:
+            graph = graph._packed()
+        least = graph._least_bytes(either)
+        once = least - graph.edges.nbytes + EDGE_BYTES * len(graph.edges)
+        if graph._own_bytes <= max(SMALL, RENEWED_AT * once, GAINED * least):
+            return graph
+        vertices = graph.edge_vertices()
+        if either:
+            return Reach.of(*graph.oriented(vertices), either=True, check=check)
+        return replace(Reach.of(*vertices, check=check), turned=graph.turned)
+
+    def _settled(self) -> Reach:
+        """The graph with edges that have few tombstones, and with vertices counted lately."""
+        edges, upkeep = self.edges, self.upkeep
+        if 2 * SPARE * sum(map(len, edges.tombstones)) > len(edges):
+            edges = edges.settled()
+        if COUNTED * upkeep.changed > len(edges):
+            size, ends = len(self), edges.columns()
+            idle = size - _different(np.concatenate(ends), size)
+            sources, targets = (_different(side, size) for side in ends)
+            upkeep = upkeep._replace(idle=idle, sources=sources, targets=targets, changed=0)
+        if edges is self.edges and upkeep is self.upkeep:
             return self
-        return self._packed()
+        return self._with(self.row_of, self.rows, self.used, edges, self.pairs, upkeep)
+
+    def _least_bytes(self, either: bool) -> int:
+        """The bytes that the graph may take when it is renewed, with edges in as many orders as now: as many words as
+        before for rows that are as old as the graph, and one for each other row. Few words are expected to be saved
+        while there are hardly more than when the graph was built.
+        """
+        known = self.upkeep
+        written = known.written if known.words > GROWN * known.built else known.written // DOUBTED
+        count, words = known.rows, max(known.rows, known.words - written)
+        if either and _is_turned(known.sources, known.targets):
+            count = words = min(count, known.targets)
+        of_vertices = self.vertex_at.nbytes + self.places.nbytes + self.row_of.nbytes
+        unused = of_vertices * known.idle // max(1, len(self)) + self.rows.nbytes
+        return self._own_bytes - unused + self.rows.table.itemsize * (FIELDS * count + words)
 
     def _live(self) -> Column:
         """The rows of vertices, except that of the vertices that reach nothing."""
@@ -495,10 +622,9 @@ class Reach:
         kept, words = RowTable(len(live) + 2), np.empty(int(self.rows.sizes(live).sum()), np.uint64)
         rows.copy_rows(self.rows.table, live, kept.table, words)
         kept.used, kept.segments, kept.words = len(live) + 1, [words], len(words)
-        kept.live_words, kept.live_rows = len(words), len(live)
         numbers = np.zeros(self.used, np.int32)
         numbers[live] = np.arange(1, len(live) + 1)
-        return self._with(numbers[self.row_of], kept, kept.used, self.edges, self.pairs)
+        return self._with(numbers[self.row_of], kept, kept.used, self.edges, self.pairs, self.upkeep)
 
 
 @dataclass(frozen=True)
@@ -544,6 +670,11 @@ def _different(numbers: Column, size: int) -> int:
     seen = np.zeros(size, np.bool_)
     seen[numbers] = True
     return int(np.count_nonzero(seen))
+
+
+def _is_turned(sources: int, targets: int) -> bool:
+    """Whether much fewer vertices have an edge from them when the edges are turned around."""
+    return 2 * targets < sources
 
 
 def _narrow(vertices: Keys) -> Vertices:

@@ -63,7 +63,7 @@ class Run:
 
     def index(self, order: Order) -> npt.NDArray[np.int32]:
         """The start of each value of the leading column, or an empty array if the run has no index."""
-        if not INDEXED_FROM <= self.size < INDEXED_BELOW or not self.layout.is_packed:
+        if not INDEXED_FROM <= self.size < INDEXED_BELOW or not self.layout.is_packed or not self.layout.indexed:
             return NO_INDEX
         if order not in self._indexes:
             keys, shift = self.keys(order), self.layout.lead_shift

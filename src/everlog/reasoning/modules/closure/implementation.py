@@ -29,11 +29,7 @@ class ClosureImplementation(ModuleImplementation[Closure]):
 
     def derive(self, facts: FactSet, check: Check = unlimited) -> Relations:
         graph = ClosureGraph.of(self.module, facts)
-        reach = _reach(graph, facts, check)
-        relations = self._relations(graph, reach)
-        if self._only(graph) and plain.are_smaller(reach):
-            return {predicate: relation.plain() for predicate, relation in relations.items()}
-        return relations
+        return self._kept(graph, _reach(graph, facts, check))
 
     def repaired(self, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet, check: Check = unlimited) -> Changes:
         """The relations after an update of the graph, or of the plain pairs. If the graph has other states than before,
@@ -48,13 +44,13 @@ class ClosureImplementation(ModuleImplementation[Closure]):
         if changed is not None:
             return changed
         reach = _reach(before, old, check) if known is None else known
-        update = reach.updated(reach.oriented(lost_edges), reach.oriented(new_edges), check)
+        update = reach.updated(reach.oriented(lost_edges), reach.oriented(new_edges), either=True, check=check)
         lost, won = update.deleted, update.inserted
-        found = {}
-        for predicate, pairs in closed(self.module, graph, update.graph).items():
-            kept = Relation.from_base(pairs)
-            found[predicate] = RelationChange(kept, Listed(pairs.difference(lost)), Listed(pairs.difference(won)))
-        return found
+        kept = self._kept(graph, update.graph) if update.renewed else self._relations(graph, update.graph)
+        return {
+            predicate: RelationChange(kept[predicate], Listed(pairs.difference(lost)), Listed(pairs.difference(won)))
+            for predicate, pairs in closed(self.module, graph, update.after).items()
+        }
 
     def in_fixpoint(self, facts: FactSet) -> ClosureState:
         graph = ClosureGraph.of(self.module, facts)
@@ -93,6 +89,13 @@ class ClosureImplementation(ModuleImplementation[Closure]):
 
     def _relations(self, graph: ClosureGraph, reach: Reach) -> Relations:
         return {p: Relation.from_base(pairs) for p, pairs in closed(self.module, graph, reach).items()}
+
+    def _kept(self, graph: ClosureGraph, reach: Reach) -> Relations:
+        """The relations in the graph, or as plain pairs if these are smaller than the graph, which is new."""
+        relations = self._relations(graph, reach)
+        if self._only(graph) and plain.are_smaller(reach):
+            return {predicate: relation.plain() for predicate, relation in relations.items()}
+        return relations
 
     def _only(self, graph: ClosureGraph) -> Predicate | None:
         """The predicate of the module, if its graph has one state."""

@@ -40,9 +40,10 @@ class ClosureState(ModuleState):
     def add(self, facts: FactSet) -> FactSet:
         if facts.keys().isdisjoint(self.module.inputs):
             return NONE
-        update = self.reach.updated(NO_EDGES, self.reach.oriented(self.graph.edges(facts)))
+        update = self.reach.updated(NO_EDGES, self.reach.oriented(self.graph.edges(facts)), either=True)
         self.reach = update.graph
-        return FactSet({p: Listed(pairs.difference(update.inserted)) for p, pairs in self._closed().items()})
+        found = closed(self.module, self.graph, update.after)
+        return FactSet({p: Listed(pairs.difference(update.inserted)) for p, pairs in found.items()})
 
     def delete(self, facts: FactSet) -> FactSet:
         """All pairs with a path through an edge that one of the facts stands for."""
@@ -62,7 +63,7 @@ class ClosureState(ModuleState):
     def rederive(self, overdeleted: FactSet, gone: FactSet, left: FactSet) -> FactSet:
         if not gone.keys().isdisjoint(self.module.inputs):
             edges = self.graph.without_fed(left, self.graph.edges(gone))
-            self.reach = self.reach.updated(self.reach.oriented(edges), NO_EDGES).graph
+            self.reach = self.reach.updated(self.reach.oriented(edges), NO_EDGES, either=True).graph
         found = {}
         for predicate, held in self._closed().items():
             keys = overdeleted.relation(predicate).keys()
