@@ -1,4 +1,4 @@
-"""Rule instances that the papers' sequential algorithms consider, to compare ours with."""
+"""Rule instances that the papers' sequential B/F considers, to compare ours with."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from typing import Any
 
 from bench.maintenance.setting import Setting
 from everlog.engine.factset import FactSet
+from everlog.reasoning.change import ExplicitChange
 
-ORACLE = "tests.oracle.sequential"
-"""The module with the sequential algorithms. Its function ``instances(program, explicit, delete, algorithm)`` takes a
-stratified program and sets of facts of the local engine, and returns the number of instances of each phase."""
+ORACLE = "tests.reasoning.sequential"
+"""The module of the sequential search, which is in the repository and not in a wheel."""
 
-COUNTED = ("dred", "fbf", "bfc")
+COUNTED = ("fbf",)
+"""The algorithms whose backward instances are compared with sequential ones."""
 
 
 def sequential_instances(setting: Setting, delete: FactSet) -> dict[str, dict[str, int]]:
-    """The instances by algorithm and phase; empty if the sequential algorithms are not there."""
+    """The backward instances by algorithm; empty if the sequential search is not there."""
     if find_spec(ORACLE) is None:
         return {}
-    count: Any = import_module(ORACLE).instances
-    return {name: dict(count(setting.program, setting.bare.explicit, delete, name)) for name in COUNTED}
+    change = ExplicitChange.of(setting.bare.explicit, delete)
+    update: Any = import_module(ORACLE).Sequential(setting.engine(), setting.program, setting.bare, change)
+    update.run()
+    return {"fbf": {"backward": update.considered}}
