@@ -1,5 +1,5 @@
 # make demo   set up and run the main job on sample data
-# make check  set up, lint, type-check and run the tests that need no Spark and at most two seconds each, random ones with
+# make check  set up, lint, type-check and run the tests that need no Spark and at most a second each, random ones with
 #             few examples
 # make test   set up, lint, type-check and test
 # make docs   set up and build the documentation into build/site

@@ -187,6 +187,7 @@ def test_everything_at_once(backend: Local, tmp_path: Path, listed: int) -> None
     world.check_versions()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stratification", ["levels", "single"])
 @over("local", "look-up")
 def test_equals_and_loops_through_closures(backend: Local, tmp_path: Path, stratification: str) -> None:
@@ -215,6 +216,7 @@ def test_rules_change(backend: Local, tmp_path: Path) -> None:
     world.check_versions()
 
 
+@pytest.mark.long
 @given(data=st.data())
 @settings(max_examples=20, suppress_health_check=HEALTH)
 @over("local", "look-up")

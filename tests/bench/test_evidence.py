@@ -52,6 +52,7 @@ def test_every_benchmark_has_the_command_that_is_documented(suite: Suite) -> Non
         suite.options(["no-such-part"])
 
 
+@pytest.mark.long
 def test_a_benchmark_that_fails_loses_nothing_of_the_others(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

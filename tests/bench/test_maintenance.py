@@ -51,6 +51,7 @@ def test_a_walk_goes_along_edges() -> None:
     assert np.count_nonzero(np.diff(drawn) == 1) >= 15
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workload", ["thesis-example-1", "symmetric-transitive"])
 def test_all_algorithms_are_measured_and_reported(workload: str, tmp_path: Path) -> None:
     size = {"symmetric-transitive": 12, "thesis-example-1": 60}[workload]

@@ -87,6 +87,7 @@ def test_components_lose_an_edge_in_either_form() -> None:
     assert "| 12 " in components_text(records)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("task", ["columns", "held_memory"])
 def test_child_processes_run_the_extras(task: str) -> None:
     ran = start({"task": f"modules.extras.{task}", "size": 30, "one_core": True}, 120)

@@ -148,6 +148,7 @@ def test_published_programs_are_those_of_the_papers(name: str, shared_data: Path
     assert abs(sum(every for _, every in ours) - sum(every for _, every in published)) <= 2
 
 
+@pytest.mark.long
 def test_published_facts_are_read_whole(shared_data: Path) -> None:
     dataset = DATASETS["UOBM-U"]
     facts = dataset.facts("", 1 << 40)

@@ -127,6 +127,7 @@ MANY = "p(?x, ?y, ?z) :- edge(?x, ?a), edge(?y, ?b), edge(?z, ?c) .\n"
 """Rules and facts whose materialisation takes very long."""
 
 
+@pytest.mark.long
 def test_an_interrupt_while_an_update_reasons(files: Path) -> None:
     saved(files / "long", MANY + "edge(n0, n1) .")
     (files / "edge.csv").write_text("".join(f"n{i},n{i + 1}\n" for i in range(700)))

@@ -173,6 +173,7 @@ def test_output_into_a_directory_that_is_not_there(everlog_command: CommandLine,
     assert "input-output" in done.err
 
 
+@pytest.mark.long
 def test_a_reader_that_has_enough(everlog_command: CommandLine, tmp_path: Path) -> None:
     import everlog
 

@@ -158,6 +158,7 @@ def test_wrong_usage(everlog_command: CommandLine, kb: Path) -> None:
     assert everlog_command("rules", "nowhere").status == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", STEPS)
 def test_killed(everlog_command: CommandLine, kb: Path, step: str) -> None:
     """A process killed at any step leaves the old version or the new one, and the next change succeeds."""

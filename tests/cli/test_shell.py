@@ -240,6 +240,7 @@ def test_a_script_goes_on_after_errors_and_says_so(
     assert Store.open(tmp_path / "kb").version == 1
 
 
+@pytest.mark.long
 def test_a_script_is_warned(tmp_path: Path) -> None:
     saved(tmp_path / "kb", PATHS)
     (tmp_path / "edge.csv").write_text("1,2\n")
@@ -300,6 +301,7 @@ class Terminal:
         raise AssertionError("Ctrl-D does not end the shell")
 
 
+@pytest.mark.long
 def test_on_a_terminal(tmp_path: Path) -> None:
     """Completion by the tabulator, Ctrl-C for the line, Ctrl-D to leave, and a history afterwards."""
     pytest.importorskip("readline")

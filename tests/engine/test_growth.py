@@ -165,6 +165,7 @@ def followed(history: History) -> Costs:
     return costs
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 def test_memory_and_work_are_in_proportion(shape: Callable[[np.random.Generator], History]) -> None:
     costs = followed(shape(np.random.default_rng(1)))

@@ -52,6 +52,7 @@ def run(environment: dict[str, str], program: str) -> subprocess.CompletedProces
     )
 
 
+@pytest.mark.long
 def test_a_temporary_directory_of_the_user_is_the_last_resort(nowhere: dict[str, str]) -> None:
     done = run(nowhere, PROGRAM)
     assert done.returncode == 0, done.stderr

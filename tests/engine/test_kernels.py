@@ -191,6 +191,7 @@ def test_join_groups_that_are_small(
     assert heads == groups.expected()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("universe", [200, 5_000, 200_000])
 @pytest.mark.parametrize("known_share", [0.0, 0.3, 1.0], ids=["new", "some-known", "much-known"])
 def test_join_groups_that_are_large(universe: int, known_share: float) -> None:

@@ -180,6 +180,7 @@ DENSE = tuple(
 """Heads are of any level: a single application of rules needs no stratification."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(48))
 def test_dense_facts(seed: int) -> None:
     """Facts that are each there or not with even chances, so that conditions often hold and often fail."""

@@ -218,6 +218,7 @@ def searched(after: dict[int, list[int]], start: int) -> Column:
     return np.flatnonzero(found)
 
 
+@pytest.mark.long
 def test_rows_of_several_chunks(wide: tuple[Reach, Column, Column]) -> None:
     graph, sources, targets = wide
     assert kinds_of(graph) == {rows.ONE, rows.FULL, rows.RUNS, rows.BITMAP}

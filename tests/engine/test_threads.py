@@ -26,6 +26,7 @@ def closure(edges: Relation, nodes: int, threads: int) -> tuple[Relation, int]:
     return facts[PATH], engine.work.instances.total()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("threads", [2, 3, 16])
 @pytest.mark.parametrize("nodes", [3, 40, 3000])
 def test_threads_agree_with_one(monkeypatch: pytest.MonkeyPatch, nodes: int, threads: int) -> None:

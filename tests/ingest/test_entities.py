@@ -121,6 +121,7 @@ def test_the_allowance_grows_with_the_document(monkeypatch: pytest.MonkeyPatch) 
     spaced.feed(declared + b"&a; and text " * 100)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["x.ttl", "x.trig.gz", "x.rdf"])
 def test_prefixes_that_stand_for_too_much_are_refused(tmp_path: Path, name: str) -> None:
     space = f"http://e.org/{'x' * 100_000}/"

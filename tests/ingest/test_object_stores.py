@@ -108,6 +108,7 @@ def names_in(directory: Path) -> set[str]:
     return {path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "argument",
     ["in", "in/edge.csv", "edge", "in/*.csv", "in/**/*.nt", "in/deep?er", "edge=in/**/edge.[ct]sv", "one.ttl"],
@@ -196,6 +197,7 @@ def test_what_is_wrong_is_told_by_address(
     assert sum(batch.num_rows for batch in read_document(["s3://data/one.ttl"]).batches) == 1
 
 
+@pytest.mark.long
 def test_secrets_are_not_told(bucket: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     with pytest.raises(DataError, match="unreachable-store") as told:

@@ -497,6 +497,7 @@ def test_changes_are_followed_as_they_come(tmp_path: Path) -> None:
     assert [version for version, *_ in follow(store, -1, stop=lambda: True)] == [0, *versions]
 
 
+@pytest.mark.long
 def test_the_command_prints_changes_as_they_come(tmp_path: Path) -> None:
     store = store_at(tmp_path / "kb")
     command = [sys.executable, "-m", "everlog.cli", "changes", str(store), "--from", "0", "--follow"]

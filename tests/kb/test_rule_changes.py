@@ -275,6 +275,7 @@ def test_a_rule_with_few_instances_costs_few() -> None:
 # stores ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @settings(max_examples=4, suppress_health_check=HEALTH)
 @given(data=st.data(), drawn=written_closures())
 def test_stores_follow(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, drawn: Pools) -> None:

@@ -117,6 +117,7 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compaction, "FEWEST_ROWS", 20)
 
 
+@pytest.mark.long
 @settings(
     max_examples=25,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
@@ -302,6 +303,7 @@ def job(path: str) -> None:
     kb.save()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_while_updating(tmp_path: Path, step: str) -> None:
     path = tmp_path / "kb"

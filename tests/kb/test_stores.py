@@ -84,6 +84,7 @@ def test_odd_values_come_back_as_they_were(tmp_path: Path) -> None:
         assert all((value, i) in kb["odd"] for i, value in enumerate(ODD))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ["\U0001f9ea" * 40, "\U0010fffe", "é" * 40, "<" + "z" * 40], ids=range(4))
 def test_the_log_bounds_any_text(tmp_path: Path, text: str) -> None:
     """In commits of their own, as a file of many terms may have an ordinary one as its largest."""

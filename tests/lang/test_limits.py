@@ -59,6 +59,7 @@ def test_names_with_dots_are_read_once(text: str) -> None:
         parse_program(text * 20_000)
 
 
+@pytest.mark.long
 def test_a_long_line_is_cut_around_its_column() -> None:
     with pytest.raises(RuleError) as found:
         parse_program("p(" + "a, " * 50_000 + "!" + ", a" * 50_000 + ") .")

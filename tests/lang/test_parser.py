@@ -189,6 +189,7 @@ def test_every_mistake_is_reported_at_once() -> None:
     ]
 
 
+@pytest.mark.long
 def test_ten_thousand_rules_are_read_in_seconds() -> None:
     text = "".join(f"p{i}(?x, ?z) :- q{i}(?x, ?y), ~r(?z, _), <http://e.org/{i}>(?y, a) .\n" for i in range(10_000))
     start = time.process_time()

@@ -93,6 +93,7 @@ def test_ro_is_classified(shared_data: Path, tmp_path: Path) -> None:
     assert sum(x != y for x, y in found) == 2_440
 
 
+@pytest.mark.long
 def test_doid_is_classified(shared_data: Path, tmp_path: Path) -> None:
     kb = loaded(shipped_program("rdfs"), tmp_path, shared_data / "ontologies" / "doid.nt.gz")
     found = kb.query(f"triple(?x, {SUB_CLASS}, ?y)").rows()

@@ -229,6 +229,7 @@ def test_swrl(tmp_path: Path) -> None:
     assert rules(made(tmp_path, text)) == [":q(?x, :c) :- :p(?y, ?x), :A(?y)"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("profile", ["lower", "upper"])
 @pytest.mark.parametrize("equality", [False, True])
 @pytest.mark.parametrize("name", ["lubm/univ-bench.ttl", "skos/skos.rdf", "ontologies/ro.owl.gz"])

@@ -39,6 +39,7 @@ SLOW = {
 term; only when they have been read it shows that they are nested too deeply, which must be later than the limit."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SLOW)
 def test_a_query_ends_when_its_time_is_up(name: str) -> None:
     kb = KnowledgeBase("p(a, b) . p(b, c) .", timeout=SECONDS)

@@ -31,6 +31,7 @@ def fresh(shared_data: Path) -> everlog.KnowledgeBase:
     return university(shared_data, modules=False, maintain="none")
 
 
+@pytest.mark.long
 def test_the_materialisation_is_that_of_the_reference(lubm: everlog.KnowledgeBase) -> None:
     assert lubm.materialise().facts == FACTS
     assert lubm.sparql("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }").rows() == [(FACTS,)]

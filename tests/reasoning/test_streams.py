@@ -183,6 +183,7 @@ def test_a_history_up_to_some_version(
     follow(shared_data / "streams" / f"{name}.tsv.gz", rules, last, every, stratification)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "rules", "last"), [("po", ONTOLOGY, 20), ("uat", THESAURUS, 8)])
 @pytest.mark.parametrize("stratification", ["levels", "single"])
 def test_a_history_with_modules(shared_data: Path, name: str, rules: str, last: int, stratification: Kind) -> None:

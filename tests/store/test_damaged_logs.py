@@ -95,6 +95,7 @@ ENTRIES: dict[str, tuple[Callable[[Path, str], None], int]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("state", ENTRIES)
 def test_the_newest_entries_are_damaged(kb: Path, state: str, table: str) -> None:
@@ -149,6 +150,7 @@ CHECKPOINTS: dict[str, Callable[[Path, str], None]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("state", CHECKPOINTS)
 def test_checkpoints_are_damaged(kb: Path, state: str, table: str) -> None:

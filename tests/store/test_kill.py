@@ -16,6 +16,7 @@ from tests.store.verified import verify
 AFTER = (steps.FACTS_COMMITTED, steps.STAGING_REMOVED, steps.SNAPSHOT_WRITTEN)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_while_updating(tmp_path: Path, step: str) -> None:
     write(tmp_path, EDGES)

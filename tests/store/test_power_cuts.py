@@ -80,6 +80,7 @@ def _events(log: Path, place: Path) -> Iterator[Event]:
             yield Event(what, int(inode), Path(path), Path(to) if to else None)
 
 
+@pytest.mark.long
 def test_files_are_synced_before_the_log_names_them_and_the_log_before_it_is_done(tmp_path: Path) -> None:
     events = recorded(tmp_path, 3)
     at = {(event.what, event.to or event.path): position for position, event in enumerate(events)}

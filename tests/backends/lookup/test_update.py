@@ -74,6 +74,7 @@ def updated_here(store: Path, algorithm: Any) -> None:
     kb.save()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("algorithm", ["auto", "dredc", "bfc", "dred", "fbf"])
 def test_other_row_groups_may_be_spoilt(stores: Path, algorithm: Any) -> None:
     """Guests are looked up by second arguments, roads by terms that the change does not have, leaders backwards."""
@@ -98,6 +99,7 @@ def test_a_change_that_touches_nothing_reads_what_it_names(stores: Path) -> None
     assert read(found) <= 2 * 8 * 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limit", ["rows", "facts"])
 def test_what_is_too_much_for_a_task(stores: Path, limit: str) -> None:
     shutil.copytree(stores / "spark", stores / "again")

@@ -149,6 +149,7 @@ def test_a_limit_is_on_the_facts_that_are_seen(tmp_path: Path) -> None:
     assert sum(map(len, kb.update(insert={"p": [("u", "w")]}).inserted.values())) == 202
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("which", ["live", "opened"])
 def test_layouts_that_grow(tmp_path: Path, which: str) -> None:
     """New terms exceed the ids that three columns of a packed key can hold, while classes exist."""

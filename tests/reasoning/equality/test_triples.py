@@ -56,6 +56,7 @@ def seen(kb: everlog.KnowledgeBase) -> tuple[set[Row], set[Row]]:
     return set(kb["triple"].rows()), set(kb.violations.rows())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_the_triples_are_those_of_the_rules(seed: int) -> None:
     chance = random.Random(seed)

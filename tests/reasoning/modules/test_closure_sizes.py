@@ -27,6 +27,7 @@ def refuse(*_: Any) -> NoReturn:
     raise AssertionError("the pairs are listed")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("published", PUBLISHED, ids=lambda published: published.name)
 def test_closure_sizes(published: Published, shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_here(published), f"{published.shared} are not in {shared_data}"

@@ -203,6 +203,7 @@ def job(path: str) -> None:
     kb.save()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "step", [steps.FACTS_HALFWAY, steps.FACTS_MOVED, steps.FACTS_COMMITTED, steps.SNAPSHOT_WRITTEN]
 )
@@ -233,6 +234,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_commands(tmp_path: Path, command_line: CommandLine, command: tuple[str, ...]) -> None:
     outputs = []

@@ -60,6 +60,7 @@ def test_versions_of_a_closure(tmp_path: Path) -> None:
         assert contents(everlog.open(tmp_path / "kb", version)) == expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("modules", [True, False])
 @pytest.mark.parametrize("algorithm", ["dredc", "bfc", "counting", "auto"])
 def test_opened_either_way(tmp_path: Path, modules: bool, algorithm: str) -> None:
