@@ -114,6 +114,10 @@ class Backend(Protocol):
         """The predicates that are known of the version."""
 
     @property
+    def of_fixed_arity(self) -> Sequence[Predicate]:
+        """The predicates that rows to be read must have the arity of."""
+
+    @property
     def equality(self) -> Equality:
         """The meaning of ``owl:sameAs``."""
 

@@ -62,6 +62,11 @@ class StoredBackend(ABC):
         return known_in(self.version.info)
 
     @property
+    def of_fixed_arity(self) -> Sequence[Predicate]:
+        """The predicates of the rules; others may have lost all their facts, which reasoning finds out."""
+        return self.program.predicates
+
+    @property
     def equality(self) -> Equality:
         equality: Equality = self.version.info.statistics.get("equality", "off")
         return equality

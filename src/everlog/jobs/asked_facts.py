@@ -50,7 +50,7 @@ class AskedFacts(ChangeRequest[Change]):
     def made_by(self, backend: Backend) -> Made[Change]:
         self.work = backend.work
         with self.clock.phase("check"):
-            backend.declare(self.prepare(backend.program, backend.predicates))
+            backend.declare(self.prepare(backend.program, backend.of_fixed_arity))
         with self.clock.phase("read"):
             asked = backend.read(self)
         with self.clock.phase("reason"):

@@ -77,6 +77,10 @@ class LocalBackend:
         return self.kb.predicates
 
     @property
+    def of_fixed_arity(self) -> Sequence[Predicate]:
+        return self.predicates
+
+    @property
     def equality(self) -> Equality:
         return self.kb.equality
 
